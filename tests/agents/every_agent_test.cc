@@ -196,15 +196,15 @@ TEST_P(EveryAgent, ObservesNothingOfTheFuture) {
   EXPECT_GT(differ, kWorlds) << "the futures are the same";
 }
 
-struct TrainingSetup {
+struct AgentSetup {
   TrainConfig loop;
   std::string agent, network = "job-scorer";
   std::vector<std::string> learner = {"num_steps=32"};
   std::vector<std::string> task = {};
 };
 
-TrainingSetup tiny_setup(const std::string& agent) {
-  TrainingSetup setup{.loop = {}, .agent = agent};
+AgentSetup agent_setup(const std::string& agent) {
+  AgentSetup setup{.loop = {}, .agent = agent};
   TrainConfig& c = setup.loop;
   c.learner = "ppo";
   c.num_envs = 16;
@@ -220,7 +220,7 @@ TrainingSetup tiny_setup(const std::string& agent) {
 }
 
 // Saves and resumes the training after `stopped_after` updates; 0: trains without a stop.
-Checkpoint train(const TrainingSetup& setup, const Scene& scene, int stopped_after = 0) {
+Checkpoint train(const AgentSetup& setup, const Scene& scene, int stopped_after = 0) {
   const TrainableAgent agent(setup.agent, settings_of(setup.task));
   const auto ranks = single_process_communicator();
   TrainConfig loop = setup.loop;
@@ -255,7 +255,7 @@ int64_t total_us(const Checkpoint& checkpoint, const Scene& scene) {
 // A saved and loaded checkpoint plays the same, and the native network agrees with LibTorch.
 TEST_P(EveryAgent, CheckpointPlaysIdentically) {
   const Scene scene = busy_scene();
-  TrainingSetup setup = tiny_setup(GetParam());
+  AgentSetup setup = agent_setup(GetParam());
   setup.loop.updates = 2;
   setup.loop.episode_jobs = 30;
   const Checkpoint trained = train(setup, scene);
@@ -273,7 +273,7 @@ TEST_P(EveryAgent, CheckpointPlaysIdentically) {
 TEST_P(EveryAgent, ExplorationDoesNotDependOnResumesOrThreads) {
   const Scene scene = busy_scene();
   for (const char* learner : {"ppo", "actor-critic"}) {
-    TrainingSetup setup = tiny_setup(GetParam());
+    AgentSetup setup = agent_setup(GetParam());
     setup.loop.learner = learner;
     setup.loop.updates = 4;
     setup.loop.episode_jobs = 30;
@@ -287,7 +287,7 @@ TEST_P(EveryAgent, ExplorationDoesNotDependOnResumesOrThreads) {
 }
 
 // Untrained, an agent decides as its heuristic, with which training is compared.
-void expect_begins_as_its_heuristic(TrainingSetup setup) {
+void expect_begins_as_its_heuristic(AgentSetup setup) {
   const Scene scene = busy_scene();
   setup.loop.updates = 1;
   setup.loop.optimizer_config.learning_rate = 0;
@@ -303,11 +303,11 @@ void expect_begins_as_its_heuristic(TrainingSetup setup) {
 }
 
 TEST_P(EveryAgent, UntrainedMatchesItsHeuristic) {
-  expect_begins_as_its_heuristic(tiny_setup(GetParam()));
+  expect_begins_as_its_heuristic(agent_setup(GetParam()));
 }
 
 TEST(Sched2, UntrainedWithoutLocalityMatchesItsHeuristic) {
-  TrainingSetup setup = tiny_setup("sched2");
+  AgentSetup setup = agent_setup("sched2");
   setup.task = {"locality=false"};
   expect_begins_as_its_heuristic(setup);
 }
@@ -341,10 +341,10 @@ TEST(ExampleAgent, LearnsToStartShortJobsFirst) {
                              {0, 8, 100},
                              {0, 8, 100}}),
                     no_costs());
-  TrainingSetup frozen_setup = tiny_setup("next-job");
+  AgentSetup frozen_setup = agent_setup("next-job");
   frozen_setup.loop.optimizer_config.learning_rate = 0;
   frozen_setup.loop.updates = 1;
-  const Checkpoint trained = train(tiny_setup("next-job"), scene);
+  const Checkpoint trained = train(agent_setup("next-job"), scene);
   // The optimum: jobs end at 100, 200, 300, 400, 2400, 4400 and 6400 s.
   EXPECT_LT(total_us(trained, scene), total_us(train(frozen_setup, scene), scene));
   EXPECT_EQ(total_us(trained, scene), 14'200'000'000);

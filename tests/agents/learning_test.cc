@@ -12,9 +12,9 @@
 namespace yard::testing {
 namespace {
 
-constexpr int kEnd = Transition::kEnd;
+constexpr int kLastState = Transition::kEnd;
 
-OptimizerConfig steady() {
+OptimizerConfig steady_optimizer() {
   OptimizerConfig d;
   d.learning_rate = 0.02;
   d.update_epochs = 4;
@@ -43,20 +43,22 @@ Table chain() {
   Table t;
   for (int s = 0; s < 5; ++s) {
     t.transitions.push_back(
-        {{kEnd, -1, 10}, s < 4 ? Transition{s + 1, -1, 10} : Transition{kEnd, 19, 10}});
+        {{kLastState, -1, 10}, s < 4 ? Transition{s + 1, -1, 10} : Transition{kLastState, 19, 10}});
   }
   return t;
 }
 
 Table bandit() {
-  return {.transitions = {{{kEnd, -2, 1}, {kEnd, -1, 1}, {kEnd, -5, 1}, {kEnd, -1.5, 1}}}};
+  return {
+      .transitions = {
+          {{kLastState, -2, 1}, {kLastState, -1, 1}, {kLastState, -5, 1}, {kLastState, -1.5, 1}}}};
 }
 
 class EveryLearner : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(EveryLearner, FindsTheBestArmOfABandit) {
   TableTraining training(bandit(), GetParam(), settings_for(GetParam()), {.worlds = 64, .group = 8},
-                         steady(), 1e9);
+                         steady_optimizer(), 1e9);
   EXPECT_NEAR(training.probabilities(0)[1], 0.25, 1e-6);
   training.learn(30);
   if (std::string(GetParam()) != "dqn") {
@@ -72,7 +74,7 @@ TEST_P(EveryLearner, FindsTheBestArmOfABandit) {
 // A learner with another value loss is one file (clipped_value_ppo.cc).
 TEST(ClippedValuePpo, LearnsTheBestArm) {
   TableTraining training(bandit(), "clipped-value-ppo", {"ent_coef=0"}, {.worlds = 64, .group = 8},
-                         steady(), 1e9);
+                         steady_optimizer(), 1e9);
   training.learn(30);
   EXPECT_GT(training.probabilities(0)[1], 0.95);
 }
@@ -80,7 +82,7 @@ TEST(ClippedValuePpo, LearnsTheBestArm) {
 TEST(EveryNetwork, LearnsAChainAndItsValues) {
   for (const std::string& network : NetworkRegistry::names()) {
     TableTraining training(chain(), "ppo", settings_for("ppo"), {.worlds = 128, .group = 16},
-                           steady(), 100, network);
+                           steady_optimizer(), 100, network);
     training.learn(60);
     for (int s = 0; s < 5; ++s) EXPECT_GT(training.probabilities(s)[1], 0.9) << network << " " << s;
     EXPECT_NEAR(training.value(4), 19, 1) << network;
@@ -96,7 +98,7 @@ TEST(Example, MatchesTheDocumentation) {
 TEST_P(EveryLearner, LearnsToTraverseAChain) {
   const double horizon_s = 100, g = std::exp(-0.1);
   TableTraining training(chain(), GetParam(), settings_for(GetParam()),
-                         {.worlds = 128, .group = 16}, steady(), horizon_s);
+                         {.worlds = 128, .group = 16}, steady_optimizer(), horizon_s);
   const std::string learner = GetParam();
   training.learn(learner == "actor-critic" ? 80 : 40);
   double value = 19;
@@ -128,7 +130,7 @@ INSTANTIATE_TEST_SUITE_P(Learning, EveryLearner,
 // three decisions must not change it.
 TEST(Learning, TruncatedEpisodesBootstrapFromTheValue) {
   const Table loop = {.transitions = {{{0, -1, 10}, {0, -1, 10}}}, .max_decisions = 3};
-  OptimizerConfig optimizer_config = steady();
+  OptimizerConfig optimizer_config = steady_optimizer();
   optimizer_config.max_grad_norm = 10;
   TableTraining training(loop, "ppo", settings_for("ppo"), {.worlds = 64}, optimizer_config, 100);
   training.learn(60);
@@ -142,7 +144,7 @@ TEST(Learning, AverageRewardFindsTheRateAndRelativeValues) {
   TableTraining training(
       two, "ppo",
       {"ent_coef=0", "num_steps=64", "average_reward=true", "rate_step=0.3", "gae_lambda=0.9"},
-      {.worlds = 32}, steady(), 1);
+      {.worlds = 32}, steady_optimizer(), 1);
   training.learn(60);
   EXPECT_GT(training.probabilities(0)[1], 0.97);
   EXPECT_GT(training.probabilities(1)[0], 0.97);
@@ -155,7 +157,7 @@ TEST(Learning, AverageRewardFindsTheRateAndRelativeValues) {
 // group plays the expert and is not learned from.
 TEST(Learning, RelativeRewardsLeadToTheSamePolicy) {
   TableTraining training(chain(), "ppo", {"ent_coef=0", "relative_reward=true"},
-                         {.worlds = 128, .group = 8}, steady(), 1e9);
+                         {.worlds = 128, .group = 8}, steady_optimizer(), 1e9);
   training.learn(40);
   for (int s = 0; s < 5; ++s) EXPECT_GT(training.probabilities(s)[1], 0.97) << s;
   // 15 for the whole chain (four times -1, then 19), minus the expert's -1.
@@ -171,11 +173,11 @@ TEST(Learning, RelativeRewardsLeadToTheSamePolicy) {
 // frequencies, which maximise the likelihood.
 TEST(Learning, CloneMatchesTheExpertsFrequencies) {
   Table table = {.transitions = {{{1, 0, 1}, {1, 0, 1}, {1, 0, 1}},
-                                 {{kEnd, 0, 1}, {kEnd, 0, 1}, {kEnd, 0, 1}}}};
+                                 {{kLastState, 0, 1}, {kLastState, 0, 1}, {kLastState, 0, 1}}}};
   table.expert_action = [](int state, Rng& rng) {
     return state == 1 ? 2 : rng.uniform() < 0.7 ? 0 : 1;
   };
-  OptimizerConfig optimizer_config = steady();
+  OptimizerConfig optimizer_config = steady_optimizer();
   optimizer_config.minibatch_size = 100'000;
   TableTraining training(table, "clone", {}, {.worlds = 2000}, optimizer_config, 1);
   training.learn(60);
@@ -189,7 +191,7 @@ TEST(Learning, CloneMatchesTheExpertsFrequencies) {
 TEST(Learning, CloneFollowsTheExpertThroughAChain) {
   Table table = chain();
   table.expert_action = [](int, Rng&) { return 1; };
-  TableTraining training(table, "clone", {}, {.worlds = 128}, steady(), 100);
+  TableTraining training(table, "clone", {}, {.worlds = 128}, steady_optimizer(), 100);
   training.learn(40);
   for (int s = 0; s < 5; ++s) EXPECT_GT(training.probabilities(s)[1], 0.97) << s;
 }
@@ -198,9 +200,11 @@ TEST(Learning, CloneFollowsTheExpertThroughAChain) {
 //   L = -log p - c H,   dL = 0:   c p g = 1
 TEST(Learning, EntropyBonusGivesTheExpectedProbabilities) {
   const double c = 2;
-  Table table = {.transitions = {{{kEnd, 0, 1}, {kEnd, 0, 1}, {kEnd, 0, 1}, {kEnd, 0, 1}}}};
+  Table table = {
+      .transitions = {
+          {{kLastState, 0, 1}, {kLastState, 0, 1}, {kLastState, 0, 1}, {kLastState, 0, 1}}}};
   table.expert_action = [](int, Rng&) { return 2; };
-  TableTraining training(table, "clone", {"ent_coef=2"}, {.worlds = 128}, steady(), 100);
+  TableTraining training(table, "clone", {"ent_coef=2"}, {.worlds = 128}, steady_optimizer(), 100);
   training.learn(60);
   const auto p = training.probabilities(0);
   for (const size_t other : {0, 1, 3}) EXPECT_NEAR(c * p[2] * std::log(p[2] / p[other]), 1, 0.02);
@@ -222,8 +226,9 @@ TEST(Learning, KlPenaltyGivesTheExpectedProbability) {
     const double mid = (low + high) / 2;
     (balance(mid) < 0 ? low : high) = mid;
   }
-  const Table bandit = {.transitions = {{{kEnd, 1, 1}, {kEnd, 0, 1}}}, .prior = {expert_logit, 0}};
-  OptimizerConfig optimizer_config = steady();
+  const Table bandit = {.transitions = {{{kLastState, 1, 1}, {kLastState, 0, 1}}},
+                        .prior = {expert_logit, 0}};
+  OptimizerConfig optimizer_config = steady_optimizer();
   optimizer_config.minibatch_size = 100'000;
   optimizer_config.update_epochs = 1;
   TableTraining training(bandit, "group", {"ent_coef=0", "expert_kl_coef=3"},

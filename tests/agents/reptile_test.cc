@@ -46,16 +46,16 @@ TrainConfig few_shot_config(const std::string& learner) {
   return c;
 }
 
-Settings settings_for(const std::string& learner) {
+Settings reptile_settings(const std::string& learner) {
   if (learner == "group") return settings_of({"ent_coef=0"});
   if (learner == "ppo") return settings_of({"num_steps=8"});
   return settings_of({"num_steps=8", "batch_size=256", "buffer_size=300"});
 }
 
-class Training {
+class MetaTraining {
  public:
-  Training(const TrainConfig& config, std::vector<Table> env_specs)
-      : trainer_(config, settings_for(config.learner), settings_of({"hidden=8"}),
+  MetaTraining(const TrainConfig& config, std::vector<Table> env_specs)
+      : trainer_(config, reptile_settings(config.learner), settings_of({"hidden=8"}),
                  [env_specs = std::move(env_specs)](const VectorEnvOptions& options) {
                    return std::make_unique<TableWorlds>(env_specs, options);
                  },
@@ -71,11 +71,11 @@ class Reptiles : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(Reptiles, FullMetaStepOnOneTaskEqualsPlainTraining) {
   TrainConfig config = few_shot_config(GetParam());
-  Training plain(config, {bandit(3)});
+  MetaTraining plain(config, {bandit(3)});
   plain->run({});
   config.meta_updates = 4;
   config.meta_step = 1;
-  Training meta(config, {bandit(3)});
+  MetaTraining meta(config, {bandit(3)});
   meta->run({});
   const TrainingResult a = plain->trained(), b = meta->trained();
   for (const auto& [name, tensor] : a.weights) {
@@ -92,11 +92,11 @@ TEST_P(Reptiles, ResumeIdentically) {
   config.meta_updates = 2;
   const std::vector<Table> env_specs = {bandit(2), bandit(7)};
   const Scratch scratch;
-  Training whole(config, env_specs);
+  MetaTraining whole(config, env_specs);
   whole->run({});
   whole->save(scratch.path() / "whole");
   for (int until = 1; until < config.updates; ++until) {
-    Training first(config, env_specs), second(config, env_specs);
+    MetaTraining first(config, env_specs), second(config, env_specs);
     first->run({}, until);
     first->save(scratch.path() / "first");
     second->restore(scratch.path() / "first");
@@ -111,7 +111,7 @@ TEST_P(Reptiles, ResumeIdentically) {
   }
   config.meta_updates = 3;
   config.validate_every = 3;
-  EXPECT_THROW(Training(config, env_specs)->restore(scratch.path() / "whole"), InputError);
+  EXPECT_THROW(MetaTraining(config, env_specs)->restore(scratch.path() / "whole"), InputError);
 }
 
 INSTANTIATE_TEST_SUITE_P(Learners, Reptiles, ::testing::Values("group", "ppo", "dqn"),
@@ -160,19 +160,19 @@ TEST(Reptile, AdaptsToAnUnseenTaskInFewEpisodes) {
   config.updates = 4 * 60;
   config.meta_updates = 4;
   config.average = 0;
-  Training meta(config, {bandit(8), bandit(9), bandit(10)});
+  MetaTraining meta(config, {bandit(8), bandit(9), bandit(10)});
   meta->run({});
   const TrainingResult start = meta->trained();
   EXPECT_LT(probability_of(start, 0), 0.05) << "never rewarded";
 
   config = few_shot_config("group");
   config.average = 0;
-  Training scratch(config, {bandit(9)});
+  MetaTraining scratch(config, {bandit(9)});
   scratch->run({});
   EXPECT_EQ(scratch->trained().provenance["episodes"], 5 * 16) << "the first, for the normaliser";
 
   config.start = "meta";
-  Training adapted(config, {bandit(9)});
+  MetaTraining adapted(config, {bandit(9)});
   adapted->start_from(start.weights, "meta");
   adapted->run({});
   EXPECT_EQ(adapted->trained().provenance["episodes"], 4 * 16);
@@ -185,7 +185,7 @@ TEST(Reptile, RequiresWholeTasks) {
     config.meta_updates = 4;
     change(config);
     try {
-      Training(config, {bandit(1)});
+      MetaTraining(config, {bandit(1)});
     } catch (const InputError& e) {
       return e.what();
     }

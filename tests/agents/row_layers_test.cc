@@ -11,7 +11,7 @@
 namespace yard {
 namespace {
 
-using Tensors = std::vector<torch::Tensor>;
+using TorchTensors = std::vector<torch::Tensor>;
 
 struct Layers {
   torch::nn::Linear first, second, last;
@@ -21,7 +21,7 @@ struct Layers {
       : first(f, h), second(h, g), last(g, 1), context(torch::randn({samples, h})) {
     context.requires_grad_(true);
   }
-  Tensors learned() const {
+  TorchTensors learned() const {
     return {first->weight, first->bias, second->weight, second->bias,
             last->weight,  last->bias,  context};
   }
@@ -44,17 +44,17 @@ torch::Tensor summed(const torch::Tensor& rows, const torch::Tensor& samples, in
   return torch::zeros({count, rows.size(1)}).index_add(0, samples, rows);
 }
 
-Tensors gradients(const torch::Tensor& loss, const Tensors& learned) {
+TorchTensors gradients(const torch::Tensor& loss, const TorchTensors& learned) {
   for (const auto& t : learned) const_cast<torch::Tensor&>(t).mutable_grad() = torch::Tensor();
   loss.backward();
-  Tensors out;
+  TorchTensors out;
   for (const auto& t : learned) {
     out.push_back(t.grad().defined() ? t.grad().clone() : torch::zeros_like(t));
   }
   return out;
 }
 
-void expect_same(const Tensors& a, const Tensors& b) {
+void expect_same(const TorchTensors& a, const TorchTensors& b) {
   ASSERT_EQ(a.size(), b.size());
   for (size_t i = 0; i < a.size(); ++i) {
     ASSERT_EQ(a[i].sizes(), b[i].sizes()) << i;
@@ -66,13 +66,13 @@ void expect_same(const Tensors& a, const Tensors& b) {
 }
 
 // Rows per sample. The last cases have several blocks, one of them with a single sample.
-const std::vector<std::vector<int64_t>> kRows = {
+const std::vector<std::vector<int64_t>> kLayerRows = {
     {3, 0, 1, 5}, {1}, {0, 0, 2}, {64, 7, 33}, {0, 0}, {1024, 1}, {700, 0, 400, 1500, 3}};
 const std::vector<std::pair<int64_t, int64_t>> kWidths = {{16, 16}, {5, 3}, {40, 33}, {128, 128}};
 
 TEST(RowLayers, ScoresMatchLibTorch) {
   torch::manual_seed(1);
-  for (const auto& rows : kRows) {
+  for (const auto& rows : kLayerRows) {
     for (const auto& [h, g] : kWidths) {
       const auto offset = offsets(rows), samples = samples_of(rows);
       const auto count = static_cast<int64_t>(rows.size());
@@ -99,14 +99,14 @@ TEST(RowLayers, ScoresMatchLibTorch) {
 
 TEST(RowLayers, SumsMatchLibTorch) {
   torch::manual_seed(2);
-  for (const auto& rows : kRows) {
+  for (const auto& rows : kLayerRows) {
     for (const auto& [h, g] : kWidths) {
       const auto offset = offsets(rows), samples = samples_of(rows);
       const auto count = static_cast<int64_t>(rows.size());
       Layers net(6, h, g, count);
       const auto x = torch::randn({samples.size(0), 9}).slice(1, 0, 6);  // not contiguous
       const auto sum_grad = torch::randn({count, h});
-      const Tensors learned = {net.first->weight, net.first->bias, net.context};
+      const TorchTensors learned = {net.first->weight, net.first->bias, net.context};
       const auto fast = relu_linear_segment_sum(x, net.first, net.context, offset);
       const auto a = torch::relu(net.first->forward(x) + net.context.index_select(0, samples));
       const auto sum = summed(a, samples, count);
@@ -126,7 +126,7 @@ TEST(RowLayers, ReluLinearMatchesLibTorch) {
       const auto x = torch::randn({samples, h}).requires_grad_(true);
       const auto c = torch::randn({samples, 12}).slice(1, 0, 6);  // not contiguous
       const auto out_grad = torch::randn({samples, g});
-      const Tensors learned = {x, layer->weight, layer->bias, given->weight};
+      const TorchTensors learned = {x, layer->weight, layer->bias, given->weight};
       const auto fast = relu_linear(x, layer, c, given);
       const auto slow = torch::relu(layer->forward(x) + given->forward(c));
       expect_same({fast}, {slow});

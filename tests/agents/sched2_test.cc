@@ -12,8 +12,8 @@
 namespace yard::testing {
 namespace {
 
-constexpr size_t kSensitivity = 4, kRate = 5, kNodes = 6, kBeyond = 7, kLeftOver = 8, kStrict = 9,
-                 kCompact = 10, kLoose = 11;                                     // of a row
+constexpr size_t kSensitivity = 4, kRate = 5, kNodesFeature = 6, kBeyond = 7, kLeftOver = 8,
+                 kStrict = 9, kCompact = 10, kLoose = 11;                        // of a row
 constexpr size_t kLargest = 1, kFragmented = 2, kLocalJobs = 6, kNodesFree = 7;  // of the cluster
 
 struct ShownFeatures {
@@ -51,8 +51,8 @@ ShownFeatures shown_features(const std::string& locality) {
           if (f[k] != 0) out.row.insert(k);
         }
         ++out.offered;
-        out.fewer += f[kNodes] < strict;
-        strict = f[kNodes];
+        out.fewer += f[kNodesFeature] < strict;
+        strict = f[kNodesFeature];
       }
       std::vector<int32_t> legal;
       for (int32_t a = 0; a < shape.actions(); ++a) {
@@ -69,7 +69,7 @@ TEST(Sched2, ObservesLocalityOfJobsAndPlacements) {
   EXPECT_GT(seen.offered, 200);
   EXPECT_EQ(seen.fewer, 0);
   for (const size_t k :
-       {kSensitivity, kRate, kNodes, kBeyond, kLeftOver, kStrict, kCompact, kLoose}) {
+       {kSensitivity, kRate, kNodesFeature, kBeyond, kLeftOver, kStrict, kCompact, kLoose}) {
     EXPECT_TRUE(seen.row.contains(k)) << k;
   }
   for (const size_t k : {kLargest, kFragmented, kLocalJobs, kNodesFree}) {
@@ -80,7 +80,7 @@ TEST(Sched2, ObservesLocalityOfJobsAndPlacements) {
 TEST(Sched2, OmitsLocalityFeaturesIfDisabled) {
   const ShownFeatures seen = shown_features("false");
   EXPECT_GT(seen.offered, 200);
-  for (const size_t k : {kSensitivity, kRate, kNodes, kBeyond, kLeftOver, kStrict, kLoose}) {
+  for (const size_t k : {kSensitivity, kRate, kNodesFeature, kBeyond, kLeftOver, kStrict, kLoose}) {
     EXPECT_FALSE(seen.row.contains(k)) << k;
   }
   for (const size_t k : {kLargest, kFragmented, kLocalJobs, kNodesFree, kNodesFree + 3}) {

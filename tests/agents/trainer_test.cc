@@ -78,7 +78,7 @@ Checkpoint train(const TrainingSetup& setup, const Scene& scene) {
   return training.checkpoint();
 }
 
-int64_t total_us(const Checkpoint& checkpoint, const Scene& scene) {
+int64_t total_jct_of(const Checkpoint& checkpoint, const Scene& scene) {
   const auto pilot = policy_of(checkpoint, "test");
   SceneRunner runner(scene, *pilot);
   runner.play();
@@ -92,12 +92,12 @@ int64_t best_total_us(const std::vector<Job>& jobs) {
   std::iota(order.begin(), order.end(), 0);
   int64_t best = INT64_MAX;
   do {
-    int64_t clock_us = 0, total_us = 0;
+    int64_t clock_us = 0, total_jct_of = 0;
     for (const size_t j : order) {
       clock_us += jobs[j].run_us;
-      total_us += clock_us;
+      total_jct_of += clock_us;
     }
-    best = std::min(best, total_us);
+    best = std::min(best, total_jct_of);
   } while (std::next_permutation(order.begin(), order.end()));
   return best;
 }
@@ -122,8 +122,8 @@ TEST_P(TinyCluster, ReachesTheOptimumFromAPoorStart) {
   TrainingSetup frozen_setup = setup;
   frozen_setup.loop.optimizer_config.learning_rate = 0;
   frozen_setup.loop.updates = 1;
-  EXPECT_GT(total_us(train(frozen_setup, scene), scene), best_us * 3 / 2);
-  EXPECT_EQ(total_us(train(setup, scene), scene), best_us);
+  EXPECT_GT(total_jct_of(train(frozen_setup, scene), scene), best_us * 3 / 2);
+  EXPECT_EQ(total_jct_of(train(setup, scene), scene), best_us);
 }
 
 INSTANTIATE_TEST_SUITE_P(Trainer, TinyCluster, ::testing::Values("group", "ppo"),
@@ -379,7 +379,7 @@ TEST(Trainer, UpdateZeroIsTheUntrainedNetwork) {
       if (update > 0) return 2.0;
       const Checkpoint first = setup.trainable().checkpoint(trained);
       EXPECT_FALSE(trained.golden.empty());
-      EXPECT_EQ(total_us(first, scene), total_us(untrained_of(first), scene));
+      EXPECT_EQ(total_jct_of(first, scene), total_jct_of(untrained_of(first), scene));
       return 1.0;
     };
     bool best_is_untrained = false;

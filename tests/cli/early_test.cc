@@ -16,7 +16,7 @@ using Json = nlohmann::json;
 
 // At share x of its work, job a has loss 1 / (3 x + 1) and reaches `enough` (0.4) after 500 s. Job
 // b needs all GPUs.
-constexpr const char* kJobs =
+constexpr const char* kEarlyJobs =
     "job_id,submit_s,run_s,gpus,loss_b0,loss_b1,enough,dues\n"
     "a,0,1000,1,3,1,0.4,600:1\n"
     "b,10,100,2,,,,\n";
@@ -28,7 +28,7 @@ constexpr const char* kControlled = "--set mlf-h.load_control=true ";
 
 TEST(EarlyTermination, SimulateReportsEarlyEndsSeparately) {
   const Folder folder;
-  folder.write("jobs.csv", kJobs);
+  folder.write("jobs.csv", kEarlyJobs);
   const std::string run = std::string(kRun) + kControlled;
   const Result json = shell(run + "--json --jobs-out jobs-out.csv");
   ASSERT_EQ(json.code, 0) << json.err;
@@ -54,7 +54,7 @@ TEST(EarlyTermination, SimulateReportsEarlyEndsSeparately) {
 
 TEST(EarlyTermination, NothingIsReportedWithoutEarlyEnds) {
   const Folder folder;
-  folder.write("jobs.csv", kJobs);
+  folder.write("jobs.csv", kEarlyJobs);
   const Result json = shell(std::string(kRun) + "--json");
   ASSERT_EQ(json.code, 0) << json.err;
   const Json figures = Json::parse(json.out)["runs"][0];

@@ -15,12 +15,12 @@ namespace {
 using ::testing::HasSubstr;
 using Json = nlohmann::json;
 
-struct Case {
+struct MessageCase {
   std::string command, said;
 };
 
-void expect_refused(const std::vector<Case>& cases) {
-  for (const Case& c : cases) {
+void expect_refused(const std::vector<MessageCase>& cases) {
+  for (const MessageCase& c : cases) {
     const Result result = shell("yardmaster " + c.command);
     EXPECT_EQ(result.code, 2) << c.command;
     EXPECT_THAT(result.err, HasSubstr(c.said)) << c.command;

@@ -26,7 +26,7 @@ constexpr const char* kCells =
     "  validate: {traces: [held-out, other]}\n"
     "  shift: {traces: [other]}\n";
 
-constexpr const char* kConfig =
+constexpr const char* kMetaConfig =
     "agent: sched2\nlearner: group\ncells: cells.yaml\nonly: [train]\nvalidate_on: [validate]\n"
     "draws: 1\nepisode_jobs: 30\nnum_envs: 5\ngroup: 5\nhidden: 8\nthreads: 1\nupdates: 12\n"
     "validate_every: 2\nvalidate_windows: 2\nvalidate_jobs: 30\nmeta_updates: 2\n"
@@ -37,7 +37,7 @@ class Meta : public ::testing::Test {
   void SetUp() override {
     if (!trainer_built()) GTEST_SKIP() << "built without LibTorch";
     folder_.write("cells.yaml", kCells);
-    folder_.write("meta.yaml", kConfig);
+    folder_.write("meta.yaml", kMetaConfig);
   }
   static Json provenance(const std::string& checkpoint) {
     return Json::parse(read_file(checkpoint + "/manifest.json"))["provenance"];

@@ -20,7 +20,7 @@ namespace {
 using ::testing::HasSubstr;
 using Json = nlohmann::json;
 
-constexpr const char* kJobs =
+constexpr const char* kMetricsJobs =
     "job_id,submit_s,run_s,gpus,user,tenant,dues\n"
     "a,0,100,2,u,red,120:1\n"
     "b,10,50,4,v,blue,100:1\n"
@@ -35,7 +35,7 @@ constexpr const char* kCluster =
     "  - {name: red, quota_gpus: 2}\n";
 
 // Expects exit code 2 and one line of errors which contains all of `said`.
-void expect_refused(const Result& result, const std::vector<std::string>& said) {
+void expect_metrics_refused(const Result& result, const std::vector<std::string>& said) {
   EXPECT_EQ(result.code, 2) << result.err;
   EXPECT_EQ(result.out, "");
   EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
@@ -62,7 +62,7 @@ Json runs_of(const std::string& arguments) {
 
 TEST(Metrics, MatchHandComputedValuesOfThreeJobs) {
   const Folder folder;
-  folder.write("jobs.csv", kJobs);
+  folder.write("jobs.csv", kMetricsJobs);
   folder.write("lab.yaml", kCluster);
   // fifo: a holds 2 GPUs until 100 s, b all 4 until 150 s, c one until 155 s.
   const std::string base = "--trace jobs.csv --cluster lab.yaml --policy fifo ";
@@ -125,7 +125,7 @@ TEST(Metrics, MatchHandComputedValuesOfThreeJobs) {
 
 TEST(Metrics, TablesShowAllRequestedMetrics) {
   const Folder folder;
-  folder.write("jobs.csv", kJobs);
+  folder.write("jobs.csv", kMetricsJobs);
   folder.write("lab.yaml", kCluster);
   const Result all = shell(
       "yardmaster simulate --trace jobs.csv --cluster lab.yaml --policy fifo,las --metrics all");
@@ -142,16 +142,17 @@ TEST(Metrics, TablesShowAllRequestedMetrics) {
 
 TEST(Metrics, ContradictoryOptionsAreRejected) {
   const Folder folder;
-  folder.write("jobs.csv", kJobs);
+  folder.write("jobs.csv", kMetricsJobs);
   const std::string base = "yardmaster simulate --trace jobs.csv --cluster 1x4 --policy fifo ";
-  expect_refused(shell(base + "--metrics some"), {"--metrics", "some", "all"});
-  expect_refused(shell(base + "--dump-at 5"), {"--dump-at", "--dump-out"});
-  expect_refused(shell(base + "--dump-out d.json"), {"--dump-out", "--dump-at"});
-  expect_refused(shell(base + "--dump-out d.json --dump-at 5,soon"), {"--dump-at", "soon"});
-  expect_refused(shell(base + "--dump-out d.json --dump-at -1"), {"--dump-at", "-1"});
-  expect_refused(shell(base + "--dump-out d.json --dump-at 5,156"), {"--dump-at", "155", "156"});
-  expect_refused(shell(base + "--waits-out none/w.csv"), {"none/w.csv"});
-  expect_refused(shell(base + "--timeline ."), {"the path of a regular file"});
+  expect_metrics_refused(shell(base + "--metrics some"), {"--metrics", "some", "all"});
+  expect_metrics_refused(shell(base + "--dump-at 5"), {"--dump-at", "--dump-out"});
+  expect_metrics_refused(shell(base + "--dump-out d.json"), {"--dump-out", "--dump-at"});
+  expect_metrics_refused(shell(base + "--dump-out d.json --dump-at 5,soon"), {"--dump-at", "soon"});
+  expect_metrics_refused(shell(base + "--dump-out d.json --dump-at -1"), {"--dump-at", "-1"});
+  expect_metrics_refused(shell(base + "--dump-out d.json --dump-at 5,156"),
+                         {"--dump-at", "155", "156"});
+  expect_metrics_refused(shell(base + "--waits-out none/w.csv"), {"none/w.csv"});
+  expect_metrics_refused(shell(base + "--timeline ."), {"the path of a regular file"});
   EXPECT_FALSE(folder.has("d.json"));
   EXPECT_EQ(folder.leftovers(), 0);
 }
@@ -187,7 +188,8 @@ TEST(Dump, TimeAfterOnePolicysEndIsShownForTheOther) {
   EXPECT_EQ(dumps[0]["states"][1]["finished"], 2);
   EXPECT_TRUE(dumps[0]["states"][1]["jobs"].empty());
   EXPECT_EQ(dumps[1]["states"][1]["jobs"].size(), 1u);
-  expect_refused(shell(play + "--policy fifo --dump-at 130"), {"--dump-at", "0 to 110", "130"});
+  expect_metrics_refused(shell(play + "--policy fifo --dump-at 130"),
+                         {"--dump-at", "0 to 110", "130"});
 }
 
 // Waits include the time before the rule set's next round first considers a job.

@@ -13,10 +13,11 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr const char* kJobs = "job_id,submit_s,run_s,gpus\na,0,10,1\nb,1,10,1\n";
-constexpr const char* kRun = "yardmaster simulate --trace jobs.csv --cluster 2x8 --policy fifo ";
+constexpr const char* kOutputJobs = "job_id,submit_s,run_s,gpus\na,0,10,1\nb,1,10,1\n";
+constexpr const char* kOutputRun =
+    "yardmaster simulate --trace jobs.csv --cluster 2x8 --policy fifo ";
 
-void expect_refused(const std::string& command, const std::string& said) {
+void expect_output_refused(const std::string& command, const std::string& said) {
   SCOPED_TRACE(command);
   const Result result = shell(command);
   EXPECT_EQ(result.code, 2) << result.out;
@@ -25,50 +26,54 @@ void expect_refused(const std::string& command, const std::string& said) {
 
 TEST(Outputs, CannotOverwriteInputs) {
   const Folder folder;
-  folder.write("jobs.csv", kJobs);
+  folder.write("jobs.csv", kOutputJobs);
   folder.write("site.yaml", "nodes: [{count: 2, gpus: 8}]\n");
   for (const char* option : {"--jobs-out jobs.csv", "--json-out ./jobs.csv",
                              "--timeline ../$(basename $PWD)/jobs.csv", "--waits-out jobs.csv"}) {
-    expect_refused(std::string(kRun) + option, "a file other than that of --trace");
+    expect_output_refused(std::string(kOutputRun) + option, "a file other than that of --trace");
   }
-  expect_refused(
+  expect_output_refused(
       "yardmaster simulate --trace jobs.csv --cluster site.yaml --policy fifo "
       "--json-out site.yaml",
       "a file other than that of --cluster");
-  expect_refused("yardmaster trace convert jobs.csv --out jobs.csv",
-                 "a file other than that of trace");
-  EXPECT_EQ(read_file("jobs.csv"), kJobs);
+  expect_output_refused("yardmaster trace convert jobs.csv --out jobs.csv",
+                        "a file other than that of trace");
+  EXPECT_EQ(read_file("jobs.csv"), kOutputJobs);
 }
 
 TEST(Outputs, AreCheckedBeforeTheFirstRun) {
   const Folder folder;
-  folder.write("jobs.csv", kJobs);
+  folder.write("jobs.csv", kOutputJobs);
   for (const char* option : {"--jobs-out", "--timeline", "--waits-out", "--json-out"}) {
-    expect_refused(std::string(kRun) + "--out made " + option + " missing/file", "missing");
+    expect_output_refused(std::string(kOutputRun) + "--out made " + option + " missing/file",
+                          "missing");
     EXPECT_FALSE(folder.has("made")) << option;
   }
 }
 
 TEST(Outputs, CannotOverwriteOtherOutputs) {
   const Folder folder;
-  folder.write("jobs.csv", kJobs);
-  expect_refused(std::string(kRun) + "--jobs-out q.csv --waits-out ./q.csv", "a file other than");
+  folder.write("jobs.csv", kOutputJobs);
+  expect_output_refused(std::string(kOutputRun) + "--jobs-out q.csv --waits-out ./q.csv",
+                        "a file other than");
   EXPECT_FALSE(folder.has("q.csv"));
 }
 
 TEST(Outputs, OptionsWithoutEffectAreRejected) {
   const Folder folder;
-  folder.write("jobs.csv", kJobs);
-  expect_refused(std::string(kRun) + "--rates nosuch", "--rates");
-  expect_refused(std::string(kRun) + "--throughputs nosuch", "--throughputs");
-  expect_refused(std::string(kRun) + "--generate-jobs 4", "synthetic");
-  expect_refused(std::string(kRun) + "--rules tiresias --cost-scale 4", "--rules default");
-  expect_refused("YARD_CLUSTERS=/nosuch yardmaster cluster describe philly", "YARD_CLUSTERS");
+  folder.write("jobs.csv", kOutputJobs);
+  expect_output_refused(std::string(kOutputRun) + "--rates nosuch", "--rates");
+  expect_output_refused(std::string(kOutputRun) + "--throughputs nosuch", "--throughputs");
+  expect_output_refused(std::string(kOutputRun) + "--generate-jobs 4", "synthetic");
+  expect_output_refused(std::string(kOutputRun) + "--rules tiresias --cost-scale 4",
+                        "--rules default");
+  expect_output_refused("YARD_CLUSTERS=/nosuch yardmaster cluster describe philly",
+                        "YARD_CLUSTERS");
 }
 
 TEST(Outputs, EndlessFilesAreRejected) {
   const Folder folder;
-  expect_refused("yardmaster cluster describe /dev/zero", "/dev/zero: expected at most");
+  expect_output_refused("yardmaster cluster describe /dev/zero", "/dev/zero: expected at most");
 }
 
 TEST(Outputs, StagesDoNotWaitForTheirOwnJob) {
@@ -77,7 +82,7 @@ TEST(Outputs, StagesDoNotWaitForTheirOwnJob) {
                "job_id,submit_s,run_s,gpus,groups\n"
                "a,0,100,2,\"[{\"\"role\"\":\"\"p\"\",\"\"gpus\"\":1,\"\"run_s\"\":60},"
                "{\"\"role\"\":\"\"t\"\",\"\"gpus\"\":1,\"\"after\"\":[0],\"\"run_s\"\":40}]\"\n");
-  const Result result = shell(std::string(kRun) + "--waits-out waits.csv");
+  const Result result = shell(std::string(kOutputRun) + "--waits-out waits.csv");
   ASSERT_EQ(result.code, 0) << result.err;
   EXPECT_EQ(read_file("waits.csv"),
             "policy,job_id,from_s,to_s,reason,detail,behind,from_time,to_time\n");

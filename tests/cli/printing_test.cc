@@ -17,7 +17,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using Json = nlohmann::json;
 
-const std::string kScene = " --trace synthetic:habits --generate-jobs 200 --cluster 4x8 ";
+const std::string kPrintedScene = " --trace synthetic:habits --generate-jobs 200 --cluster 4x8 ";
 
 // Returns whether `text` contains "nan" as a separate word, signed or not.
 bool says_nan(const std::string& text) {
@@ -55,7 +55,7 @@ TEST(Printing, JobsWithoutRunTimeHaveNoRatio) {
 // The columns of a table begin or end at the same position in every row.
 TEST(Printing, LongNamesKeepColumnsAligned) {
   const std::string name = "a-policy-with-a-name-that-is-longer-than-any-column-was-wide";
-  const Result result = shell("yardmaster simulate --policy fifo," + name + "=las" + kScene);
+  const Result result = shell("yardmaster simulate --policy fifo," + name + "=las" + kPrintedScene);
   ASSERT_EQ(result.code, 0) << result.err;
   std::set<size_t> lengths;
   int rows = 0;
@@ -69,7 +69,7 @@ TEST(Printing, LongNamesKeepColumnsAligned) {
   EXPECT_EQ(rows, 3) << result.out;
   EXPECT_EQ(lengths.size(), 1u) << result.out;
   const Result evaluated = shell("yardmaster evaluate --against fifo --candidate " + name +
-                                 "=las --replicas 1" + kScene);
+                                 "=las --replicas 1" + kPrintedScene);
   ASSERT_EQ(evaluated.code, 0) << evaluated.err;
   EXPECT_THAT(evaluated.out, HasSubstr("> " + name + "  blind"));
 }
@@ -78,7 +78,7 @@ TEST(Printing, PoliciesAreShownByTheirGivenName) {
   const std::string root = std::filesystem::current_path().string();
   const std::string pilot = "checkpoint:" + root + "/checkpoints/pilot";
   const auto runs = [&](const std::string& policies) {
-    const Result result = shell("yardmaster simulate --json --policy " + policies + kScene);
+    const Result result = shell("yardmaster simulate --json --policy " + policies + kPrintedScene);
     EXPECT_EQ(result.code, 0) << result.err;
     return Json::parse(result.out)["runs"];
   };
@@ -88,13 +88,14 @@ TEST(Printing, PoliciesAreShownByTheirGivenName) {
   EXPECT_EQ(named[1]["policy"], "theirs");
   for (int i = 0; i < 2; ++i) EXPECT_EQ(named[i]["sum_jct_s"], plain[i]["sum_jct_s"]);
   for (const char* wrong : {"a=las,a=fifo", "las,las=fifo", "a=", "a=nosuch"}) {
-    const Result result = shell("yardmaster simulate --policy " + std::string(wrong) + kScene);
+    const Result result =
+        shell("yardmaster simulate --policy " + std::string(wrong) + kPrintedScene);
     EXPECT_EQ(result.code, 2) << wrong;
     EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
   }
   const Result seeds =
       shell("yardmaster evaluate --json --replicas 1 --against las --checkpoint ours=" + root +
-            "/checkpoints/pilot-1," + root + "/checkpoints/pilot-2" + kScene);
+            "/checkpoints/pilot-1," + root + "/checkpoints/pilot-2" + kPrintedScene);
   ASSERT_EQ(seeds.code, 0) << seeds.err;
   EXPECT_EQ(Json::parse(seeds.out)["cells"][0]["policy"], "ours");
   EXPECT_EQ(Json::parse(seeds.out)["cells"][0]["seeds"], 2);
@@ -124,7 +125,7 @@ TEST(Printing, ClosedPipeIsNotAnError) {
   const Folder folder;
   for (const std::string& command :
        {std::string("list policies"), std::string("list policies --json"), std::string("--help"),
-        "simulate --policy fifo,las --metrics all --json-out out.json" + kScene}) {
+        "simulate --policy fifo,las --metrics all --json-out out.json" + kPrintedScene}) {
     const Result result = shell("(yardmaster " + command + "; echo $? >code) | head -c 1");
     EXPECT_EQ(result.err, "") << command;
     const std::string code(trim(shell("cat code").out));

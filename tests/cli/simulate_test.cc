@@ -19,14 +19,14 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using Json = nlohmann::json;
 
-constexpr const char* kJobs =
+constexpr const char* kSimulatedJobs =
     "job_id,submission_time,duration,num_gpu\n"
     "a,0,100,2\n"
     "b,10,50,4\n"
     "c,20,5,1\n";
 
 // Expects exit code 2 and one line of errors which contains all of `said`.
-void expect_refused(const Result& result, const std::vector<std::string>& said) {
+void expect_simulate_refused(const Result& result, const std::vector<std::string>& said) {
   EXPECT_EQ(result.code, 2) << result.err;
   EXPECT_EQ(result.out, "");
   EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
@@ -46,7 +46,7 @@ TEST(Simulate, NotesSizingPoliciesWithoutElasticJobs) {
 
 TEST(Simulate, PrintsOneJsonDocument) {
   const Folder folder;
-  folder.write("jobs.csv", kJobs);
+  folder.write("jobs.csv", kSimulatedJobs);
   const Result result = shell(
       "yardmaster simulate --trace jobs.csv --cluster 1x4 --policy fifo,srtf --json "
       "--jobs-out jobs-out.csv");
@@ -78,7 +78,7 @@ TEST(Simulate, PrintsOneJsonDocument) {
 
 TEST(Simulate, PrintsBoundsSeparately) {
   const Folder folder;
-  folder.write("jobs.csv", kJobs);
+  folder.write("jobs.csv", kSimulatedJobs);
   const Result result =
       shell("yardmaster simulate --trace jobs.csv --cluster 1x4 --policy srtf,fifo");
   ASSERT_EQ(result.code, 0) << result.err;
@@ -108,7 +108,7 @@ TEST(Simulate, PublishedRulesSkipCpuJobsIfAllowed) {
   for (const std::string rules :
        {"--rules tiresias --policy dlas-gpu --placement count", "--rules lucid --policy tiresias",
         "--rules blox --policy fifo", "--rules rlscheduler --policy fcfs"}) {
-    expect_refused(shell(base + rules), {"jobs.csv:3", "at least 1 GPU", "'b'"});
+    expect_simulate_refused(shell(base + rules), {"jobs.csv:3", "at least 1 GPU", "'b'"});
     const Result result = shell(base + rules + " --skip-unusable --json");
     ASSERT_EQ(result.code, 0) << rules << result.err;
     EXPECT_THAT(result.err, HasSubstr("left out: 1 x no GPUs, the first at jobs.csv:3"));
@@ -151,9 +151,10 @@ TEST(Simulate, RunsOtherPublishedRulesWithTheirSettings) {
   EXPECT_EQ(sum("lucid --policy srtf"), 5007151);
   EXPECT_NE(sum("lucid --policy srtf --set preempt_s=0"), 5007151);
   EXPECT_EQ(sum("blox --policy fifo --set rules.round_s=300"), sum("blox --policy fifo"));
-  expect_refused(shell("yardmaster simulate --trace synthetic:xv --cluster 8x8 --rules blox "
-                       "--policy fifo --set rounds=60"),
-                 {"rounds", "round_s"});
+  expect_simulate_refused(
+      shell("yardmaster simulate --trace synthetic:xv --cluster 8x8 --rules blox "
+            "--policy fifo --set rounds=60"),
+      {"rounds", "round_s"});
 }
 
 constexpr const char* kSteps =
@@ -166,22 +167,24 @@ TEST(Simulate, RulesThatUseMeasurementsRequireThem) {
   folder.write("thr.json", R"x({"v100": {"('A3C', 1)": {"null": 2}}})x");
   const std::string gavel =
       "yardmaster simulate --trace jobs.trace --cluster 1x4 --rules gavel --policy fifo --json ";
-  expect_refused(shell(gavel), {"gavel", "--throughputs"});
+  expect_simulate_refused(shell(gavel), {"gavel", "--throughputs"});
   const Result result = shell(gavel + "--throughputs thr.json");
   ASSERT_EQ(result.code, 0) << result.err;
   const Json run = Json::parse(result.out)["runs"][0];
   EXPECT_EQ(run["sum_jct_s"], 50 + 360);
   EXPECT_EQ(run["placement"], "count");
-  expect_refused(shell(gavel + "--throughputs none.json"), {"none.json"});
-  expect_refused(shell(gavel + "--throughputs thr.json --placement yarn"), {"yarn", "count"});
-  expect_refused(shell(gavel + "--throughputs thr.json --set rond_s=60"), {"rond_s", "round_s"});
+  expect_simulate_refused(shell(gavel + "--throughputs none.json"), {"none.json"});
+  expect_simulate_refused(shell(gavel + "--throughputs thr.json --placement yarn"),
+                          {"yarn", "count"});
+  expect_simulate_refused(shell(gavel + "--throughputs thr.json --set rond_s=60"),
+                          {"rond_s", "round_s"});
 
   folder.write("work.csv", "name,time,application,num_replicas,batch_size\nx,0,ncf,1,8\n");
   folder.write("rates.csv",
                "job,placement,epoch,goodput,next_progress,completion_epoch\nx,1,0,1,100,0\n");
   const std::string pollux =
       "yardmaster simulate --trace work.csv --cluster 1x4 --rules pollux --policy tiresias --json ";
-  expect_refused(shell(pollux), {"pollux", "--rates"});
+  expect_simulate_refused(shell(pollux), {"pollux", "--rates"});
   const Result rounds = shell(pollux + "--rates rates.csv");
   ASSERT_EQ(rounds.code, 0) << rounds.err;
   EXPECT_EQ(Json::parse(rounds.out)["runs"][0]["sum_jct_s"], 60 + 30 + 100);
@@ -192,18 +195,19 @@ TEST(Simulate, MeasurementsGiveRunTimesUnderOtherRules) {
   folder.write("jobs.trace", kSteps);
   folder.write("thr.json", R"x({"v100": {"('A3C', 1)": {"null": 2}}})x");
   const std::string base = "yardmaster simulate --trace jobs.trace --cluster 1x4 --policy fifo ";
-  expect_refused(shell(base), {"jobs.trace", "--throughputs"});
+  expect_simulate_refused(shell(base), {"jobs.trace", "--throughputs"});
   const Result result = shell(base + "--throughputs thr.json --json");
   ASSERT_EQ(result.code, 0) << result.err;
   EXPECT_EQ(Json::parse(result.out)["runs"][0]["sum_jct_s"], 50 + 360);
   folder.write("none.json", R"x({"v100": {"('LM', 1)": {"null": 2}}})x");
-  expect_refused(shell(base + "--throughputs none.json"),
-                 {"jobs.trace:1", "('A3C', 1)", "first of 2 such jobs", "--skip-unusable"});
+  expect_simulate_refused(
+      shell(base + "--throughputs none.json"),
+      {"jobs.trace:1", "('A3C', 1)", "first of 2 such jobs", "--skip-unusable"});
 }
 
 TEST(Simulate, NotesMeasurementsWithoutEffect) {
   const Folder folder;
-  folder.write("jobs.csv", kJobs);
+  folder.write("jobs.csv", kSimulatedJobs);
   folder.write("m.txt", "no measurements");
   for (const std::string option : {"--throughputs", "--rates"}) {
     const Result result = shell(
@@ -217,7 +221,7 @@ TEST(Simulate, NotesMeasurementsWithoutEffect) {
 // Copies of the window's jobs keep the cluster busy, but are no jobs of the trace.
 TEST(Simulate, NotesUnscoredCopies) {
   const Folder folder;
-  folder.write("jobs.csv", kJobs);
+  folder.write("jobs.csv", kSimulatedJobs);
   const std::string run = "yardmaster simulate --trace jobs.csv --cluster 1x4 --policy fifo ";
   const Result with = shell(run + "--from 0");
   EXPECT_THAT(with.out, HasSubstr("jobs.csv (3 jobs, 3 scored) on 1x4"));
@@ -244,7 +248,7 @@ TEST(Simulate, RunsRlSchedulerRules) {
   EXPECT_EQ(sum(shell(base + "--policy fcfs")), 100 + 140 + 200);
   EXPECT_EQ(sum(shell(base + "--policy fcfs --set backfill=1")), 100 + 140 + 70);
   EXPECT_EQ(sum(shell(base + "--policy sjf,smallest --set rules.backfill=0")), 100 + 140 + 200);
-  expect_refused(shell(base + "--policy fcfs --set backfill=2"), {"backfill", "2"});
+  expect_simulate_refused(shell(base + "--policy fcfs --set backfill=2"), {"backfill", "2"});
 }
 
 TEST(Simulate, SettingsReachOnlyPolicyAndGenerator) {
@@ -260,40 +264,41 @@ TEST(Simulate, SettingsReachOnlyPolicyAndGenerator) {
   };
   EXPECT_NE(sum(plain), sum(set));
   EXPECT_LT(sum(load), sum(plain));
-  expect_refused(shell(base + "--policy las --set fifo.x=1"), {"fifo.x", "las"});
-  expect_refused(shell(base + "--policy las --set las.limt=1"), {"limt", "limit_1_gpu_s"});
-  expect_refused(shell(base + "--policy las --set las.limit_1_gpu_s=much"), {"much"});
+  expect_simulate_refused(shell(base + "--policy las --set fifo.x=1"), {"fifo.x", "las"});
+  expect_simulate_refused(shell(base + "--policy las --set las.limt=1"), {"limt", "limit_1_gpu_s"});
+  expect_simulate_refused(shell(base + "--policy las --set las.limit_1_gpu_s=much"), {"much"});
 }
 
 TEST(Simulate, RejectsUnknownNames) {
   const Folder folder;
-  folder.write("jobs.csv", kJobs);
+  folder.write("jobs.csv", kSimulatedJobs);
   const std::string base = "yardmaster simulate --trace jobs.csv --cluster 1x4 ";
-  expect_refused(shell(base + "--policy nobody"), {"nobody", "fifo"});
-  expect_refused(shell(base + "--policy fifo --placement nowhere"), {"nowhere", "first-fit"});
-  expect_refused(shell(base + "--policy fifo --rules none"), {"none", "tiresias"});
-  expect_refused(shell(base + "--policy fifo --information some"), {"some", "blind"});
-  expect_refused(shell(base + "--policy srtf --information blind"), {"srtf", "blind"});
-  expect_refused(shell(base + "--policy fifo --bogus"), {"--bogus", "--help"});
-  expect_refused(shell(base), {"--policy"});
-  expect_refused(shell(base + "--policy fifo,fifo"), {"fifo", "twice"});
-  expect_refused(shell(base + "--policy fifo --cost-scale -1"), {"--cost-scale", "-1"});
-  expect_refused(shell(base + "--policy fifo --congestion 0"), {"--congestion"});
-  expect_refused(shell(base + "--policy fifo --jobs-from 9"), {"--jobs-from", "9"});
-  expect_refused(shell(base + "--policy tuned.yaml"), {"tuned.yaml"});
-  expect_refused(shell(base + "--policy checkpoint:none"), {"none"});
-  expect_refused(shell("yardmaster simulate --trace jobs.csv --cluster 0x4 --policy fifo"),
-                 {"0x4"});
-  expect_refused(shell("yardmaster simulate --trace none.csv --cluster 1x4 --policy fifo"),
-                 {"none.csv", "No such file"});
+  expect_simulate_refused(shell(base + "--policy nobody"), {"nobody", "fifo"});
+  expect_simulate_refused(shell(base + "--policy fifo --placement nowhere"),
+                          {"nowhere", "first-fit"});
+  expect_simulate_refused(shell(base + "--policy fifo --rules none"), {"none", "tiresias"});
+  expect_simulate_refused(shell(base + "--policy fifo --information some"), {"some", "blind"});
+  expect_simulate_refused(shell(base + "--policy srtf --information blind"), {"srtf", "blind"});
+  expect_simulate_refused(shell(base + "--policy fifo --bogus"), {"--bogus", "--help"});
+  expect_simulate_refused(shell(base), {"--policy"});
+  expect_simulate_refused(shell(base + "--policy fifo,fifo"), {"fifo", "twice"});
+  expect_simulate_refused(shell(base + "--policy fifo --cost-scale -1"), {"--cost-scale", "-1"});
+  expect_simulate_refused(shell(base + "--policy fifo --congestion 0"), {"--congestion"});
+  expect_simulate_refused(shell(base + "--policy fifo --jobs-from 9"), {"--jobs-from", "9"});
+  expect_simulate_refused(shell(base + "--policy tuned.yaml"), {"tuned.yaml"});
+  expect_simulate_refused(shell(base + "--policy checkpoint:none"), {"none"});
+  expect_simulate_refused(shell("yardmaster simulate --trace jobs.csv --cluster 0x4 --policy fifo"),
+                          {"0x4"});
+  expect_simulate_refused(shell("yardmaster simulate --trace none.csv --cluster 1x4 --policy fifo"),
+                          {"none.csv", "No such file"});
 }
 
 TEST(Simulate, RefusesBrokenTracesAndWritesNothing) {
   const Folder folder;
-  folder.write("negative.csv", std::string(kJobs) + "d,30,-5,1\ne,40,-6,1\n");
-  folder.write("large.csv", std::string(kJobs) + "d,30,5,64\ne,40,6,32\n");
+  folder.write("negative.csv", std::string(kSimulatedJobs) + "d,30,-5,1\ne,40,-6,1\n");
+  folder.write("large.csv", std::string(kSimulatedJobs) + "d,30,5,64\ne,40,6,32\n");
   gzFile packed = gzopen("cut.csv.gz", "wb");
-  std::string many = kJobs;
+  std::string many = kSimulatedJobs;
   for (int i = 0; i < 2000; ++i)
     many += std::to_string(i) + "," + std::to_string(i * 7) + ",50,1\n";
   gzwrite(packed, many.data(), static_cast<unsigned>(many.size()));
@@ -307,9 +312,10 @@ TEST(Simulate, RefusesBrokenTracesAndWritesNothing) {
   const auto run = [&](const std::string& trace) {
     return shell("yardmaster simulate --trace " + trace + rest);
   };
-  expect_refused(run("negative.csv"), {"negative.csv:5", "-5", "2 unusable rows"});
-  expect_refused(run("cut.csv.gz"), {"cut.csv.gz", "truncated"});
-  expect_refused(run("large.csv"), {"large.csv:5", "64", "2 such jobs", "--skip-unusable"});
+  expect_simulate_refused(run("negative.csv"), {"negative.csv:5", "-5", "2 unusable rows"});
+  expect_simulate_refused(run("cut.csv.gz"), {"cut.csv.gz", "truncated"});
+  expect_simulate_refused(run("large.csv"),
+                          {"large.csv:5", "64", "2 such jobs", "--skip-unusable"});
   EXPECT_FALSE(folder.has("out.csv"));
   EXPECT_FALSE(folder.has("t.json"));
   EXPECT_EQ(folder.leftovers(), 0);
@@ -470,10 +476,10 @@ TEST(Whatif, ReadsSlurmLogAndInfersItsCluster) {
   ASSERT_EQ(out["runs"].size(), 5u);
   EXPECT_EQ(out["runs"][0]["policy"], "easy");
   EXPECT_EQ(shell("yardmaster whatif --sacct " + log + " --policy fifo").code, 0);
-  expect_refused(shell("yardmaster whatif --sacct none.txt"), {"none.txt"});
+  expect_simulate_refused(shell("yardmaster whatif --sacct none.txt"), {"none.txt"});
   const Folder folder;
   folder.write("jobs.csv", "job_id,submit_s,run_s,gpus\na,0,10,1\n");
-  expect_refused(shell("yardmaster whatif --sacct jobs.csv"), {"jobs.csv", "start"});
+  expect_simulate_refused(shell("yardmaster whatif --sacct jobs.csv"), {"jobs.csv", "start"});
   folder.write("idle.csv",
                "job_id,submit_s,run_s,gpus,logged_start_s,logged_end_s\na,0,10,1,0,10\n");
   EXPECT_THAT(shell("yardmaster whatif --sacct idle.csv --policy fifo").out,

@@ -45,7 +45,7 @@ Json whatif(const std::string& options) {
   return Json::parse(result.out);
 }
 
-void expect_refused(const std::string& options, const std::vector<std::string>& said) {
+void expect_whatif_refused(const std::string& options, const std::vector<std::string>& said) {
   SCOPED_TRACE(options);
   const Result result = shell("yardmaster whatif " + options);
   EXPECT_EQ(result.code, 2) << result.out;
@@ -245,21 +245,22 @@ TEST(Whatif, RejectsInvalidOptionsBeforePlaying) {
   const Folder folder;
   folder.write("log.csv", queue_log(20, true));
   const std::string log = "--sacct log.csv --cluster 1x4 ";
-  expect_refused(log + "--policy fifo,easy,fifo", {"--policy", "each name once", "'fifo' twice"});
-  expect_refused(log + "--policy a=fifo,a=easy", {"each name once", "'a' twice"});
-  expect_refused(log + "--policy a=", {"policy 'a='", "a policy after '='"});
-  expect_refused(log + "--policy srtf,fifo", {"the site's own policy first", "'srtf'"});
-  expect_refused(log + "--policy nosuch", {"nosuch"});
-  expect_refused(log + "--policy fifo --report nosuch/page.html", {"nosuch"});
-  expect_refused(log + "--policy fifo --jobs-out nosuch/jobs.csv", {"nosuch"});
-  expect_refused(log + "--policy fifo --json-out nosuch/out.json", {"nosuch"});
-  expect_refused(log + "--policy fifo --report log.csv",
-                 {"--report", "a file other than that of --sacct"});
-  expect_refused(log + "--policy fifo --report a --json-out a", {"a file other than"});
+  expect_whatif_refused(log + "--policy fifo,easy,fifo",
+                        {"--policy", "each name once", "'fifo' twice"});
+  expect_whatif_refused(log + "--policy a=fifo,a=easy", {"each name once", "'a' twice"});
+  expect_whatif_refused(log + "--policy a=", {"policy 'a='", "a policy after '='"});
+  expect_whatif_refused(log + "--policy srtf,fifo", {"the site's own policy first", "'srtf'"});
+  expect_whatif_refused(log + "--policy nosuch", {"nosuch"});
+  expect_whatif_refused(log + "--policy fifo --report nosuch/page.html", {"nosuch"});
+  expect_whatif_refused(log + "--policy fifo --jobs-out nosuch/jobs.csv", {"nosuch"});
+  expect_whatif_refused(log + "--policy fifo --json-out nosuch/out.json", {"nosuch"});
+  expect_whatif_refused(log + "--policy fifo --report log.csv",
+                        {"--report", "a file other than that of --sacct"});
+  expect_whatif_refused(log + "--policy fifo --report a --json-out a", {"a file other than"});
   folder.write("cpus.csv",
                "job_id,submit_s,run_s,gpus,logged_start_s,logged_end_s\na,0,10,0,0,10\n");
-  expect_refused("--sacct cpus.csv --policy fifo",
-                 {"cpus.csv", "trace.gpus_per_node=N", "no row that counts GPUs"});
+  expect_whatif_refused("--sacct cpus.csv --policy fifo",
+                        {"cpus.csv", "trace.gpus_per_node=N", "no row that counts GPUs"});
   EXPECT_EQ(folder.leftovers(), 0);
 }
 
@@ -356,9 +357,10 @@ TEST(Whatif, RejectsALogWhoseJobsRanForNoTime) {
   folder.write("log.csv",
                "job_id,submit_s,run_s,gpus,logged_start_s,logged_end_s,status\n"
                "1,0,0,8,60,60,COMPLETED\n");
-  expect_refused("--sacct log.csv --policy fifo",
-                 {"log.csv: expected --cluster, or jobs that ran for more than 0 s on GPUs, got "
-                  "only jobs that ended as soon as they had started"});
+  expect_whatif_refused(
+      "--sacct log.csv --policy fifo",
+      {"log.csv: expected --cluster, or jobs that ran for more than 0 s on GPUs, got "
+       "only jobs that ended as soon as they had started"});
 }
 
 // Names in Latin-1, as in old logs.

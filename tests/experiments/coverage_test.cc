@@ -8,7 +8,7 @@
 namespace yard {
 namespace {
 
-Scenario habits(double congestion) {
+Scenario coverage_scenario(double congestion) {
   ScenarioOptions options;
   options.trace = "synthetic:habits";
   options.cluster = "4x8";
@@ -20,7 +20,7 @@ Scenario habits(double congestion) {
 }
 
 TEST(PredictionCoverage, IntervalsHaveTheirNominalCoverage) {
-  const Scenario scenario = habits(1);
+  const Scenario scenario = coverage_scenario(1);
   const PredictionCoverage found =
       measure_interval_coverage(scenario, prepare("gittins", {}), {}, 1800);
   EXPECT_GT(found.all.predictions, 5000);
@@ -33,7 +33,7 @@ TEST(PredictionCoverage, IntervalsHaveTheirNominalCoverage) {
 }
 
 TEST(PredictionCoverage, DoesNotDependOnTheSamplingInterval) {
-  const Scenario scenario = habits(2);
+  const Scenario scenario = coverage_scenario(2);
   const PredictionCoverage often = measure_interval_coverage(scenario, prepare("las", {}), {}, 900);
   const PredictionCoverage rarely =
       measure_interval_coverage(scenario, prepare("las", {}), {}, 9000);

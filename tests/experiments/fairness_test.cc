@@ -9,18 +9,17 @@
 #include "env/sim/metrics/metrics.h"
 #include "env/sim/metrics/tenants.h"
 #include "env/sim/state/workload.h"
+#include "tests/support/seconds.h"
 
 namespace yard {
 namespace {
 
-constexpr int64_t kS = 1'000'000;
-
-Job job(const std::string& id, int64_t submit_s, int64_t run_s, int32_t gpus,
-        const std::string& user = "", const std::string& tenant = "") {
+Job user_job(const std::string& id, int64_t submit_s, int64_t run_s, int32_t gpus,
+             const std::string& user = "", const std::string& tenant = "") {
   Job out;
   out.id = id;
-  out.submit_us = submit_s * kS;
-  out.run_us = run_s * kS;
+  out.submit_us = submit_s * kUsPerS;
+  out.run_us = run_s * kUsPerS;
   out.gpus = gpus;
   out.user = user;
   out.tenant = tenant;
@@ -34,9 +33,9 @@ struct Case {
     workload.emplace(trace, cluster);
     fixed = {spec.columns(), workload->jobs().columns(), {}};
     for (const int64_t at_s : ends_s) {
-      outcome.jobs.push_back({.start_us = 0, .end_us = at_s < 0 ? kNone : at_s * kS});
+      outcome.jobs.push_back({.start_us = 0, .end_us = at_s < 0 ? kNone : at_s * kUsPerS});
     }
-    outcome.end_us = end_s * kS;
+    outcome.end_us = end_s * kUsPerS;
   }
 
   std::vector<int64_t> alone() const { return isolated_run_us(trace, fixed); }
@@ -51,7 +50,8 @@ struct Case {
 
 TEST(Fairness, RhoOfThreeJobsMatchesHandComputation) {
   // In the system: a until 100 s; a, b and c until 200 s; b and c until 300 s; c until 400 s.
-  Case it({job("a", 0, 100, 4), job("b", 100, 100, 1), job("c", 100, 50, 4)}, {200, 300, 400}, 400);
+  Case it({user_job("a", 0, 100, 4), user_job("b", 100, 100, 1), user_job("c", 100, 50, 4)},
+          {200, 300, 400}, 400);
   const Fairness fairness = fairness_of(it.trace, it.fixed, it.alone(), it.outcome);
   // a: 2 jobs on average leave it half of 4 GPUs: 100 s become 200, and it took 200.
   // b: 2.5 jobs leave it 1.6 GPUs, which are enough: 100 s; it took 200.
@@ -71,7 +71,7 @@ TEST(Fairness, JobsThatWaitLongerHaveHigherRho) {
   std::vector<Job> jobs;
   std::vector<int64_t> ends_s;
   for (int i = 0; i < 30; ++i) {
-    jobs.push_back(job(std::to_string(i), 7 * i, 20 + 13 * (i % 5), 1 + i % 4));
+    jobs.push_back(user_job(std::to_string(i), 7 * i, 20 + 13 * (i % 5), 1 + i % 4));
     ends_s.push_back(i == 11 ? -1 : 7 * i + (20 + 13 * (i % 5)) * (1 + i % 3));
   }
   const Case it(jobs, ends_s, 600);
@@ -79,10 +79,10 @@ TEST(Fairness, JobsThatWaitLongerHaveHigherRho) {
   for (size_t j = 0; j < jobs.size(); ++j) {
     if (ends_s[j] < 0) continue;
     double in_system = 0;
-    const int64_t from_s = jobs[j].submit_us / kS;
+    const int64_t from_s = jobs[j].submit_us / kUsPerS;
     for (int64_t t = from_s; t < ends_s[j]; ++t) {
       for (size_t k = 0; k < jobs.size(); ++k) {
-        in_system += jobs[k].submit_us / kS <= t && (ends_s[k] < 0 || t < ends_s[k]);
+        in_system += jobs[k].submit_us / kUsPerS <= t && (ends_s[k] < 0 || t < ends_s[k]);
       }
     }
     const auto jct_s = static_cast<double>(ends_s[j] - from_s);
@@ -97,7 +97,8 @@ TEST(Fairness, JobsThatWaitLongerHaveHigherRho) {
 
 TEST(Fairness, JainIndexOfUsersMatchesHandComputation) {
   // u waits as long as it runs, v does not wait: x = 0.5 and 1.
-  Case it({job("a", 0, 100, 1, "u", "t"), job("b", 0, 50, 2, "v", "t"), job("c", 0, 10, 4)},
+  Case it({user_job("a", 0, 100, 1, "u", "t"), user_job("b", 0, 50, 2, "v", "t"),
+           user_job("c", 0, 10, 4)},
           {200, 50, 400}, 400);
   const Fairness fairness = fairness_of(it.trace, it.fixed, it.alone(), it.outcome);
   EXPECT_NEAR(*fairness.jain_users, 1.5 * 1.5 / (2 * 1.25), 1e-12);
@@ -105,13 +106,13 @@ TEST(Fairness, JainIndexOfUsersMatchesHandComputation) {
 }
 
 TEST(Deadlines, MatchHandComputation) {
-  Case it({job("met", 0, 10, 1), job("late", 0, 10, 1), job("never", 0, 10, 1),
-           job("open", 0, 10, 1), job("none", 0, 10, 1)},
+  Case it({user_job("met", 0, 10, 1), user_job("late", 0, 10, 1), user_job("never", 0, 10, 1),
+           user_job("open", 0, 10, 1), user_job("none", 0, 10, 1)},
           {50, 130, -1, -1, 60}, 200);
-  it.trace.jobs[0].dues = {{40 * kS, 4}, {100 * kS, 1}};
-  it.trace.jobs[1].dues = {{100 * kS, 2}, {150 * kS, 0}};
-  it.trace.jobs[2].dues = {{150 * kS, 1}};
-  it.trace.jobs[3].dues = {{300 * kS, 1}};
+  it.trace.jobs[0].dues = {{40 * kUsPerS, 4}, {100 * kUsPerS, 1}};
+  it.trace.jobs[1].dues = {{100 * kUsPerS, 2}, {150 * kUsPerS, 0}};
+  it.trace.jobs[2].dues = {{150 * kUsPerS, 1}};
+  it.trace.jobs[3].dues = {{300 * kUsPerS, 1}};
   const auto due = deadlines_of(it.trace, it.outcome);
   ASSERT_TRUE(due);
   EXPECT_EQ(due->jobs, 4);
@@ -128,11 +129,11 @@ TEST(Deadlines, MatchHandComputation) {
 }
 
 TEST(Tenants, MatchHandComputation) {
-  Case it({job("a", 0, 100, 1, "", "x"), job("b", 0, 100, 2, "", "x"), job("c", 0, 50, 4, "", "y"),
-           job("d", 0, 50, 4)},
+  Case it({user_job("a", 0, 100, 1, "", "x"), user_job("b", 0, 100, 2, "", "x"),
+           user_job("c", 0, 50, 4, "", "y"), user_job("d", 0, 50, 4)},
           {100, 300, 150, 400}, 400);
   it.cluster.tenants = {{.name = "x", .quota_gpus = 2}, {.name = "z", .quota_gpus = 1}};
-  it.trace.jobs[2].dues = {{100 * kS, 1}};
+  it.trace.jobs[2].dues = {{100 * kUsPerS, 1}};
   GpuUsage used;
   used.tenants = {"x", "y"};
   used.tenant_gpu_s = {1800, 3600};

@@ -8,24 +8,24 @@
 
 #include "env/sim/metrics/accuracy.h"
 #include "env/sim/state/workload.h"
+#include "tests/support/seconds.h"
 
 namespace yard {
 namespace {
 
-constexpr int64_t kS = 1'000'000;
-
-Job job(const std::string& id, int64_t submit_s, int64_t run_s, int32_t gpus, bool scored = true) {
+Job finished_job(const std::string& id, int64_t submit_s, int64_t run_s, int32_t gpus,
+                 bool scored = true) {
   Job out;
   out.id = id;
-  out.submit_us = submit_s * kS;
-  out.run_us = run_s * kS;
+  out.submit_us = submit_s * kUsPerS;
+  out.run_us = run_s * kUsPerS;
   out.gpus = gpus;
   out.scored = scored;
   return out;
 }
 
-struct Case {
-  explicit Case(std::vector<Job> jobs, ClusterSpec on = load_cluster("1x4"))
+struct MetricsCase {
+  explicit MetricsCase(std::vector<Job> jobs, ClusterSpec on = load_cluster("1x4"))
       : cluster(std::move(on)), spec(cluster) {
     trace.jobs = std::move(jobs);
     workload.emplace(trace, cluster);
@@ -40,21 +40,22 @@ struct Case {
 };
 
 TEST(Metrics, MatchHandComputedValuesOfFourJobs) {
-  const Case it({job("warm", 0, 500, 4, false), job("a", 100, 10, 1), job("b", 200, 100, 1),
-                 job("c", 300, 4, 2), job("d", 400, 50, 1)});
+  const MetricsCase it({finished_job("warm", 0, 500, 4, false), finished_job("a", 100, 10, 1),
+                        finished_job("b", 200, 100, 1), finished_job("c", 300, 4, 2),
+                        finished_job("d", 400, 50, 1)});
   Outcome outcome;
   outcome.begin_us = 0;
-  outcome.end_us = 1000 * kS;
-  outcome.held_time_us = 2000 * kS;
-  outcome.jobs = {{0, 500 * kS, 9, 9},         // unscored: in no figure
-                  {110 * kS, 120 * kS, 0, 0},  // JCT 20 s, wait 10 s
-                  {200 * kS, 360 * kS, 2, 2},  // JCT 160 s, wait 60 s
-                  {300 * kS, 304 * kS, 0, 0},  // JCT 4 s, wait 0
-                  {kNone, kNone, 1, 0}};       // did not end
+  outcome.end_us = 1000 * kUsPerS;
+  outcome.held_time_us = 2000 * kUsPerS;
+  outcome.jobs = {{0, 500 * kUsPerS, 9, 9},              // unscored: in no figure
+                  {110 * kUsPerS, 120 * kUsPerS, 0, 0},  // JCT 20 s, wait 10 s
+                  {200 * kUsPerS, 360 * kUsPerS, 2, 2},  // JCT 160 s, wait 60 s
+                  {300 * kUsPerS, 304 * kUsPerS, 0, 0},  // JCT 4 s, wait 0
+                  {kNone, kNone, 1, 0}};                 // did not end
   const Summary s = summarise(it.trace, it.fixed, isolated_run_us(it.trace, it.fixed), outcome);
   EXPECT_EQ(s.all.jobs, 4);
   EXPECT_EQ(s.all.finished, 3);
-  EXPECT_EQ(s.all.sum_jct_us, 184 * kS);
+  EXPECT_EQ(s.all.sum_jct_us, 184 * kUsPerS);
   EXPECT_DOUBLE_EQ(s.all.mean_jct_s, 184.0 / 3);
   EXPECT_DOUBLE_EQ(s.all.p50_jct_s, 20);
   EXPECT_DOUBLE_EQ(s.all.p95_jct_s, 160);
@@ -72,19 +73,20 @@ TEST(Metrics, MatchHandComputedValuesOfFourJobs) {
   EXPECT_EQ(s.classes[0].gpus, 1);
   EXPECT_EQ(s.classes[0].all.jobs, 3);
   EXPECT_EQ(s.classes[0].all.finished, 2);
-  EXPECT_EQ(s.classes[0].all.sum_jct_us, 180 * kS);
+  EXPECT_EQ(s.classes[0].all.sum_jct_us, 180 * kUsPerS);
   EXPECT_EQ(s.classes[1].gpus, 2);
   EXPECT_DOUBLE_EQ(s.classes[1].all.mean_jct_s, 4);
 }
 
 TEST(Metrics, SumsBeyondSixtyFourBits) {
-  const Case it({job("a", 0, 10, 1), job("b", 0, 10, 1), job("c", 0, 10, 1)});
-  const int64_t age_us = 4'000'000'000'000 * kS;
+  const MetricsCase it(
+      {finished_job("a", 0, 10, 1), finished_job("b", 0, 10, 1), finished_job("c", 0, 10, 1)});
+  const int64_t age_us = 4'000'000'000'000 * kUsPerS;
   Outcome outcome;
-  outcome.end_us = age_us + 10 * kS;
-  for (int i = 0; i < 3; ++i) outcome.jobs.push_back({age_us, age_us + 10 * kS, 0, 0});
+  outcome.end_us = age_us + 10 * kUsPerS;
+  for (int i = 0; i < 3; ++i) outcome.jobs.push_back({age_us, age_us + 10 * kUsPerS, 0, 0});
   const Summary s = summarise(it.trace, it.fixed, isolated_run_us(it.trace, it.fixed), outcome);
-  EXPECT_EQ(s.all.sum_jct_us, WideUs{3} * (age_us + 10 * kS));
+  EXPECT_EQ(s.all.sum_jct_us, WideUs{3} * (age_us + 10 * kUsPerS));
   EXPECT_DOUBLE_EQ(s.all.mean_jct_s, 4e12 + 10);
   EXPECT_DOUBLE_EQ(s.all.mean_wait_s, 4e12);
 }
@@ -93,10 +95,10 @@ TEST(Metrics, NearestRankOfAHundred) {
   std::vector<Job> jobs;
   Outcome outcome;
   for (int i = 1; i <= 100; ++i) {
-    jobs.push_back(job(std::to_string(i), 0, i, 1));
-    outcome.jobs.push_back({0, i * kS, 0, 0});
+    jobs.push_back(finished_job(std::to_string(i), 0, i, 1));
+    outcome.jobs.push_back({0, i * kUsPerS, 0, 0});
   }
-  const Case it(jobs);
+  const MetricsCase it(jobs);
   const Summary s = summarise(it.trace, it.fixed, isolated_run_us(it.trace, it.fixed), outcome);
   EXPECT_DOUBLE_EQ(s.all.p50_jct_s, 50);
   EXPECT_DOUBLE_EQ(s.all.p95_jct_s, 95);
@@ -107,31 +109,33 @@ TEST(Metrics, IsolatedRunTimeUsesTheFastestGpusThatFit) {
   ClusterSpec cluster = load_cluster("1x2:slow+1x4:fast");
   cluster.types[0].speed = 0.5;
   cluster.types[1].speed = 2;
-  std::vector<Job> jobs = {job("a", 0, 100, 1), job("b", 0, 100, 4), job("c", 0, 100, 6),
-                           job("d", 0, 100, 1), job("e", 0, 100, 0)};
+  std::vector<Job> jobs = {finished_job("a", 0, 100, 1), finished_job("b", 0, 100, 4),
+                           finished_job("c", 0, 100, 6), finished_job("d", 0, 100, 1),
+                           finished_job("e", 0, 100, 0)};
   jobs[3].gpu_types = {"slow"};
-  const Case it(jobs, cluster);
+  const MetricsCase it(jobs, cluster);
   EXPECT_EQ(isolated_run_us(it.trace, it.fixed),
-            (std::vector<int64_t>{50 * kS, 50 * kS,
-                                  200 * kS,     // one task is on a slow GPU
-                                  200 * kS,     // it may run on no other type
-                                  100 * kS}));  // all CPUs are equal
+            (std::vector<int64_t>{50 * kUsPerS, 50 * kUsPerS,
+                                  200 * kUsPerS,     // one task is on a slow GPU
+                                  200 * kUsPerS,     // it may run on no other type
+                                  100 * kUsPerS}));  // all CPUs are equal
 }
 
 TEST(Metrics, IsolatedRunTimeUsesTheModelsSpeeds) {
   ClusterSpec cluster = load_cluster("1x2:old+1x2:new");
   cluster.types[1].speed = 2;
   cluster.types[1].speed_of_model = {{"bert", 4}, {"lstm", 0.5}};
-  std::vector<Job> jobs = {job("a", 0, 100, 1), job("b", 0, 100, 1), job("c", 0, 100, 1)};
+  std::vector<Job> jobs = {finished_job("a", 0, 100, 1), finished_job("b", 0, 100, 1),
+                           finished_job("c", 0, 100, 1)};
   jobs[0].model = "bert";
   jobs[1].model = "lstm";
-  const Case it(jobs, cluster);
+  const MetricsCase it(jobs, cluster);
   EXPECT_EQ(isolated_run_us(it.trace, it.fixed),
-            (std::vector<int64_t>{25 * kS, 100 * kS, 50 * kS}));
+            (std::vector<int64_t>{25 * kUsPerS, 100 * kUsPerS, 50 * kUsPerS}));
 }
 
 TEST(Metrics, MeanWithoutFinishedJobsIsNotANumber) {
-  const Case it({job("a", 0, 10, 1)});
+  const MetricsCase it({finished_job("a", 0, 10, 1)});
   Outcome outcome;
   outcome.jobs = {{}};
   const Summary s = summarise(it.trace, it.fixed, isolated_run_us(it.trace, it.fixed), outcome);
@@ -142,10 +146,11 @@ TEST(Metrics, MeanWithoutFinishedJobsIsNotANumber) {
 }
 
 TEST(Metrics, JobsEndedEarlyAreCountedSeparately) {
-  const Case it({job("a", 0, 100, 2), job("b", 0, 50, 1), job("c", 0, 40, 1), job("open", 0, 9, 1),
-                 job("warm", 0, 50, 1, false)});
+  const MetricsCase it({finished_job("a", 0, 100, 2), finished_job("b", 0, 50, 1),
+                        finished_job("c", 0, 40, 1), finished_job("open", 0, 9, 1),
+                        finished_job("warm", 0, 50, 1, false)});
   Outcome outcome;
-  outcome.jobs = {{0, 60 * kS}, {0, 50 * kS}, {0, 70 * kS}, {}, {0, 10 * kS}};
+  outcome.jobs = {{0, 60 * kUsPerS}, {0, 50 * kUsPerS}, {0, 70 * kUsPerS}, {}, {0, 10 * kUsPerS}};
   EXPECT_FALSE(summarise(it.trace, it.fixed, isolated_run_us(it.trace, it.fixed), outcome).early);
   for (const size_t j : {0U, 4U}) {
     outcome.jobs[j].ended_early = true;
@@ -163,20 +168,21 @@ TEST(Metrics, JobsEndedEarlyAreCountedSeparately) {
 
 TEST(Accuracy, MatchesHandComputation) {
   Trace trace;
-  trace.jobs = {job("reached", 0, 100, 1), job("late", 0, 100, 1), job("half", 0, 100, 1),
-                job("worse", 0, 100, 1),   job("open", 0, 100, 1), job("no curve", 0, 100, 1),
-                job("unsaid", 0, 100, 1)};
+  trace.jobs = {finished_job("reached", 0, 100, 1), finished_job("late", 0, 100, 1),
+                finished_job("half", 0, 100, 1),    finished_job("worse", 0, 100, 1),
+                finished_job("open", 0, 100, 1),    finished_job("no curve", 0, 100, 1),
+                finished_job("unsaid", 0, 100, 1)};
   for (Job& one : trace.jobs) one.curve = {{0, 2, 0}, {0.5, 1, 0}, {1, 0.5, 0}};
   for (Job& one : trace.jobs) one.enough = 1;
-  for (const size_t j : {0U, 1U, 2U}) trace.jobs[j].dues = {{120 * kS, 1}};
+  for (const size_t j : {0U, 1U, 2U}) trace.jobs[j].dues = {{120 * kUsPerS, 1}};
   trace.jobs[3].curve = {{0, 2, 0}, {1, 3, 0}};
   trace.jobs[5].curve.clear();
   trace.jobs[6].enough = Job::kNoTarget;
   Outcome outcome;
   outcome.jobs.resize(7);
-  for (const size_t j : {0U, 1U, 2U, 3U, 5U, 6U}) outcome.jobs[j].end_us = 100 * kS;
+  for (const size_t j : {0U, 1U, 2U, 3U, 5U, 6U}) outcome.jobs[j].end_us = 100 * kUsPerS;
   outcome.jobs[0].undone_us = 50e6;
-  outcome.jobs[1].end_us = 130 * kS;
+  outcome.jobs[1].end_us = 130 * kUsPerS;
   outcome.jobs[2].undone_us = 75e6;
   const auto accuracy = accuracy_of(trace, outcome);
   ASSERT_TRUE(accuracy);

@@ -13,13 +13,12 @@
 #include "env/trace/core/split_line.h"
 #include "experiments/replay/jobs_csv.h"
 #include "experiments/replay/load_scenario.h"
+#include "tests/support/seconds.h"
 
 namespace yard {
 namespace {
 
 using ::testing::HasSubstr;
-
-constexpr int64_t kS = 1'000'000;
 
 Scenario habits(int jobs) {
   ScenarioOptions options;
@@ -33,7 +32,7 @@ Scenario of(const std::vector<Job>& jobs, const std::string& cluster) {
   Trace trace;
   trace.source = "jobs.csv";
   trace.jobs = jobs;
-  return Scenario(trace, {0, 0, 1000 * kS, static_cast<int64_t>(jobs.size())},
+  return Scenario(trace, {0, 0, 1000 * kUsPerS, static_cast<int64_t>(jobs.size())},
                   load_cluster(cluster), 1);
 }
 
@@ -56,10 +55,10 @@ std::string refusal(const std::string& policy, const RunOptions& options) {
 }
 
 TEST(Replay, PublishedRulesIgnoreDependencies) {
-  std::vector<Job> jobs = {job("1", 0, 100 * kS, 1), job("2", 0, 10 * kS, 1)};
+  std::vector<Job> jobs = {job("1", 0, 100 * kUsPerS, 1), job("2", 0, 10 * kUsPerS, 1)};
   jobs[1].after = {"1"};
   const Scenario scenario = of(jobs, "1x4");
-  EXPECT_EQ(run_policy(scenario, "fifo", {}).outcome.jobs[1].start_us, 100 * kS);
+  EXPECT_EQ(run_policy(scenario, "fifo", {}).outcome.jobs[1].start_us, 100 * kUsPerS);
   RunOptions options;
   for (const auto& [rules, policy] : {std::pair{"rlscheduler", "fcfs"}, {"tiresias", "shortest"}}) {
     options.rules = rules;
@@ -147,19 +146,19 @@ TEST(Replay, WarmUpAndTailArePlayedButNotCounted) {
   for (size_t i = 0; i < jobs.size(); ++i) {
     jobs[i].id = std::to_string(i);
     jobs[i].gpus = 4;
-    jobs[i].run_us = 100 * kS;
-    jobs[i].submit_us = static_cast<int64_t>(i) * 10 * kS;
+    jobs[i].run_us = 100 * kUsPerS;
+    jobs[i].submit_us = static_cast<int64_t>(i) * 10 * kUsPerS;
     jobs[i].scored = i == 1;
   }
   const Scenario scenario = of(jobs, "1x4");
   const auto run = run_policy(scenario, "fifo", {});
   EXPECT_EQ(run.summary.all.jobs, 1);
-  EXPECT_EQ(run.summary.all.sum_jct_us, 190 * kS);  // it waits for the warm-up job
-  EXPECT_EQ(run.outcome.jobs[2].end_us, kNone);     // the replay ends with the last scored job
+  EXPECT_EQ(run.summary.all.sum_jct_us, 190 * kUsPerS);  // it waits for the warm-up job
+  EXPECT_EQ(run.outcome.jobs[2].end_us, kNone);          // the replay ends with the last scored job
 }
 
 TEST(JobsCsv, RoundTripsTimes) {
-  const std::vector<Job> jobs = {job("a-1", 1, 1'500'000, 1), job("b", 2 * kS, 7'000'001, 4)};
+  const std::vector<Job> jobs = {job("a-1", 1, 1'500'000, 1), job("b", 2 * kUsPerS, 7'000'001, 4)};
   const Scenario scenario = of(jobs, "1x4");
   const auto run = run_policy(scenario, "fifo", {});
   std::string csv = kJobsHeader;
@@ -179,7 +178,8 @@ TEST(Replay, SignalStopsAtTheNextEvent) {
       if (++events == 1) std::raise(SIGTERM);
     };
     try {
-      run_policy(of({job("a", 0, kS, 1), job("b", 5 * kS, kS, 1)}, "1x4"), "fifo", options);
+      run_policy(of({job("a", 0, kUsPerS, 1), job("b", 5 * kUsPerS, kUsPerS, 1)}, "1x4"), "fifo",
+                 options);
     } catch (const Interrupted&) {
       std::exit(events == 1 ? 0 : 1);
     }
@@ -190,7 +190,7 @@ TEST(Replay, SignalStopsAtTheNextEvent) {
 
 TEST(JobsCsv, AnyIdRoundTrips) {
   const std::string id = "a,\"b\"\nc";
-  const Scenario scenario = of({job(id, 0, kS, 1)}, "1x4");
+  const Scenario scenario = of({job(id, 0, kUsPerS, 1)}, "1x4");
   std::string row, unquoted;
   append_jobs(scenario, run_policy(scenario, "fifo", {}), row);
   std::vector<std::string_view> cells;
@@ -223,7 +223,7 @@ TEST(JobsCsv, RowsAddUpToTheSummary) {
 }
 
 TEST(JobsCsv, UnfinishedJobHasARow) {
-  const Scenario scenario = of({job("a", 0, kS, 1)}, "1x4");
+  const Scenario scenario = of({job("a", 0, kUsPerS, 1)}, "1x4");
   yard::Run run;
   run.policy = "p";
   run.outcome.jobs = {{}};
@@ -237,7 +237,7 @@ TEST(JobsCsv, UnfinishedJobHasARow) {
 TEST(Replay, StagesOfAJobAreReportedAsOneJob) {
   Job staged;
   staged.id = "staged";
-  staged.run_us = 100 * kS;
+  staged.run_us = 100 * kUsPerS;
   staged.gpus = 7;
   staged.groups.resize(3);
   for (size_t g = 0; g < 3; ++g) {
@@ -247,25 +247,25 @@ TEST(Replay, StagesOfAJobAreReportedAsOneJob) {
     group.task.gpus = 1;
     if (g > 0) group.after = {static_cast<int32_t>(g) - 1};
   }
-  staged.groups[1].run_us = 200 * kS;
-  staged.groups[2].run_us = 50 * kS;
+  staged.groups[1].run_us = 200 * kUsPerS;
+  staged.groups[2].run_us = 50 * kUsPerS;
   Job other;
   other.id = "other";
-  other.run_us = 150 * kS;
+  other.run_us = 150 * kUsPerS;
   other.gpus = 2;
   Job behind = other;
   behind.id = "behind";
-  behind.run_us = 10 * kS;
+  behind.run_us = 10 * kUsPerS;
   behind.after = {"staged"};
   const Scenario scenario = of({staged, other, behind}, "1x4");
   const yard::Run run = run_policy(scenario, "greedy", {});
   ASSERT_EQ(run.outcome.jobs.size(), 3u);
   EXPECT_EQ(run.outcome.jobs[0].start_us, 0);
   // The second stage waits for the other job until 150 s.
-  EXPECT_EQ(run.outcome.jobs[0].end_us, (150 + 200 + 50) * kS);
+  EXPECT_EQ(run.outcome.jobs[0].end_us, (150 + 200 + 50) * kUsPerS);
   EXPECT_EQ(run.outcome.jobs[0].restarts, 0);
-  EXPECT_EQ(run.outcome.jobs[1].end_us, 150 * kS);
-  EXPECT_EQ(run.outcome.jobs[2].start_us, 400 * kS) << "after the last stage";
+  EXPECT_EQ(run.outcome.jobs[1].end_us, 150 * kUsPerS);
+  EXPECT_EQ(run.outcome.jobs[2].start_us, 400 * kUsPerS) << "after the last stage";
   EXPECT_EQ(run.summary.all.finished, 3);
   EXPECT_EQ(run.summary.all.max_wait_s, 400) << "of the job behind";
   std::string rows;

@@ -12,15 +12,14 @@
 #include "experiments/replay/load_scenario.h"
 #include "experiments/replay/replay.h"
 #include "tests/support/measurements.h"
+#include "tests/support/seconds.h"
 
 namespace yard {
 namespace {
 
 using ::testing::HasSubstr;
 
-constexpr int64_t kS = 1'000'000;
-
-ScenarioOptions habits(int jobs) {
+ScenarioOptions habits_scenario(int jobs) {
   ScenarioOptions options;
   options.trace = "synthetic:habits";
   options.cluster = "4x8";
@@ -36,8 +35,8 @@ TraceOnCluster recorded(int jobs) {
   for (int i = 0; i < jobs; ++i) {
     Job job;
     job.id = std::to_string(i);
-    job.submit_us = i * 100 * kS;
-    job.run_us = (50 + i % 7 * 60) * kS;
+    job.submit_us = i * 100 * kUsPerS;
+    job.run_us = (50 + i % 7 * 60) * kUsPerS;
     job.gpus = 1 + i % 4;
     source.trace.jobs.push_back(job);
   }
@@ -46,7 +45,7 @@ TraceOnCluster recorded(int jobs) {
 
 TEST(Scenario, ReachesTheTargetCongestion) {
   for (const double target : {0.3, 1.0, 3.0}) {
-    ScenarioOptions options = habits(600);
+    ScenarioOptions options = habits_scenario(600);
     options.congestion = target;
     const Scenario scenario = load_scenario(options);
     const JctSummary all = run_policy(scenario, "greedy", {}).summary.all;
@@ -75,7 +74,7 @@ TEST(Scenario, CongestionIncludesSpeedsAndFaults) {
     SCOPED_TRACE(faults);
     TraceOnCluster source = recorded(60);
     if (faults) {
-      source.faults.recorded = {{1000 * kS, 4000 * kS, 0, FaultKind::kFail, 0b1111}};
+      source.faults.recorded = {{1000 * kUsPerS, 4000 * kUsPerS, 0, FaultKind::kFail, 0b1111}};
     } else {
       add_speeds(source);
     }
@@ -91,7 +90,7 @@ TEST(Scenario, IsolatedRunTimesUseAllowedAndMeasuredTypes) {
   add_speeds(source);
   source.trace.jobs[1].gpu_types = {"k80"};
   const auto run_us = [&](size_t j) { return source.trace.jobs[j].run_us; };
-  const Scenario scenario(source.trace, {.to_us = 1000 * kS, .scored = 3}, source.cluster, 1,
+  const Scenario scenario(source.trace, {.to_us = 1000 * kUsPerS, .scored = 3}, source.cluster, 1,
                           source.speeds);
   EXPECT_EQ(scenario.isolated_us[0], run_us(0));
   EXPECT_EQ(scenario.isolated_us[1], 10 * run_us(1));
@@ -101,7 +100,7 @@ TEST(Scenario, IsolatedRunTimesUseAllowedAndMeasuredTypes) {
 }
 
 TEST(Scenario, DenserArrivalsRaiseCongestionAndLoad) {
-  ScenarioOptions options = habits(600);
+  ScenarioOptions options = habits_scenario(600);
   options.congestion = 0.5;
   const Scenario calm = load_scenario(options);
   options.congestion = 4;
@@ -148,11 +147,11 @@ TEST(Scenario, WindowOfALogIsFollowedByItsOwnJobs) {
 }
 
 TEST(Scenario, GeneratedWorkloadsHaveNoTestSplit) {
-  EXPECT_FALSE(load_scenario(habits(200)).opens_test);
+  EXPECT_FALSE(load_scenario(habits_scenario(200)).opens_test);
 }
 
 TEST(Scenario, ReplicasChangeArrivalsAndKeepJobs) {
-  const Scenario scenario = load_scenario(habits(300));
+  const Scenario scenario = load_scenario(habits_scenario(300));
   const std::vector<Scenario> replicas = replicas_of(scenario, 3, 5);
   const std::vector<Scenario> again = replicas_of(scenario, 3, 5);
   ASSERT_EQ(replicas.size(), 3u);
@@ -172,7 +171,7 @@ TEST(Scenario, ReplicasChangeArrivalsAndKeepJobs) {
 }
 
 TEST(Scenario, SingleReplicaIsTheWorkloadItself) {
-  const Scenario scenario = load_scenario(habits(100));
+  const Scenario scenario = load_scenario(habits_scenario(100));
   const std::vector<Scenario> replicas = replicas_of(scenario, 1, 5);
   for (size_t j = 0; j < scenario.trace.jobs.size(); ++j) {
     EXPECT_EQ(replicas[0].trace.jobs[j].submit_us, scenario.trace.jobs[j].submit_us);
@@ -184,8 +183,8 @@ TEST(Scenario, CostsAreScaled) {
   EXPECT_EQ(free.fixed.costs.save_us, 0);
   EXPECT_EQ(free.fixed.costs.restore_us, 0);
   Scenario costly = make_scenario(recorded(10), {}, std::nullopt, 4);
-  EXPECT_EQ(costly.fixed.costs.save_us, 40 * kS);
-  EXPECT_EQ(costly.fixed.costs.restore_large_us, 240 * kS);
+  EXPECT_EQ(costly.fixed.costs.save_us, 40 * kUsPerS);
+  EXPECT_EQ(costly.fixed.costs.restore_large_us, 240 * kUsPerS);
 }
 
 TEST(Scenario, MovedScenariosStayValid) {
@@ -205,7 +204,7 @@ TEST(Scenario, IncompatibleJobsAreKeptApart) {
   for (const char* model : {"LM", "A3C", "LM", "A3C", "other"}) {
     Job job;
     job.id = std::to_string(trace.jobs.size());
-    job.run_us = 100 * kS;
+    job.run_us = 100 * kUsPerS;
     job.gpus = 1;
     job.model = model;
     job.batch_size = job.model == "LM" ? 5 : 1;
@@ -220,7 +219,7 @@ TEST(Scenario, IncompatibleJobsAreKeptApart) {
   EXPECT_EQ(pair_conflicts.num_kinds, 2);
   EXPECT_EQ(pair_conflicts.kind, (std::vector<int32_t>{0, 1, 0, 1, kNone}));
   EXPECT_EQ(pair_conflicts.conflicts, (std::vector<uint64_t>{0b10, 0b01}));
-  const Scenario scenario(trace, {0, 0, 1000 * kS, 5}, cluster, 1, speeds);
+  const Scenario scenario(trace, {0, 0, 1000 * kUsPerS, 5}, cluster, 1, speeds);
   const yard::Run run = run_policy(scenario, "greedy", {});
   EXPECT_EQ(run.outcome.jobs[2].start_us, 0) << "the other LM";
   EXPECT_GT(run.outcome.jobs[1].start_us, 0) << "A3C waits for the LMs";

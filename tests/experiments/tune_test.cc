@@ -15,7 +15,7 @@
 namespace yard {
 namespace {
 
-std::vector<TuneCell> habits(int replicas = 2) {
+std::vector<TuneCell> habits_cells(int replicas = 2) {
   ScenarioOptions options;
   options.trace = "synthetic:habits";
   options.cluster = "2x8";
@@ -98,7 +98,7 @@ TEST(Tune, WideRangesAreSearchedLogarithmically) {
 }
 
 TEST(Tune, IsNoWorseThanTheDefaultsAndSpendsItsBudget) {
-  const std::vector<TuneCell> cells = habits();
+  const std::vector<TuneCell> cells = habits_cells();
   const Tuned tuned = tune(cells, "las", {}, budget(40));
   EXPECT_EQ(tuned.evaluated, 40);
   EXPECT_GT(tuned.refused, 0);  // some pairs of limits are in the wrong order
@@ -109,7 +109,7 @@ TEST(Tune, IsNoWorseThanTheDefaultsAndSpendsItsBudget) {
 }
 
 TEST(Tune, FindsAPlantedOptimum) {
-  const Tuned tuned = tune(habits(1), "test-planted", {}, budget(200));
+  const Tuned tuned = tune(habits_cells(1), "test-planted", {}, budget(200));
   ASSERT_EQ(tuned.settings.size(), 2u);
   EXPECT_NEAR(parse_double(tuned.settings[0].second).value(), 0.3, 0.02);
   EXPECT_NEAR(parse_double(tuned.settings[1].second).value(), 50, 2);
@@ -120,7 +120,7 @@ TEST(Tune, PoolIsScoredByTheGeometricMean) {
   sparse.trace = "synthetic:habits";
   sparse.cluster = "4x8";
   sparse.generate_jobs = 100;
-  std::vector<TuneCell> cells = habits();
+  std::vector<TuneCell> cells = habits_cells();
   cells.emplace_back("sparse", load_scenario(sparse), 2, 1);
   const Tuned tuned = tune(cells, "las", {}, budget(30));
   ASSERT_EQ(tuned.jct_s.size(), 2u);
@@ -132,11 +132,11 @@ TEST(Tune, PoolIsScoredByTheGeometricMean) {
 }
 
 TEST(Tune, FileIsTheScoredPolicy) {
-  const std::vector<TuneCell> cells = habits(1);
+  const std::vector<TuneCell> cells = habits_cells(1);
   const TuneOptions options = budget(16);
   const Tuned tuned = tune(cells, "las", {}, options);
   const std::string file =
-      (std::filesystem::path(testing::TempDir()) / "yard_tuned_las.yaml").string();
+      (std::filesystem::path(::testing::TempDir()) / "yard_tuned_las.yaml").string();
   write_file_atomic(file, tuned_yaml(tuned, cells, options));
   const auto run = run_policy(cells.front().scenario, file, {});
   EXPECT_DOUBLE_EQ(run.summary.all.mean_jct_s, tuned.jct_s.front());
@@ -145,7 +145,7 @@ TEST(Tune, FileIsTheScoredPolicy) {
 
 // A stopped search resumes: candidates with kept scores are not played again.
 TEST(Tune, KeptCandidatesAreNotReplayed) {
-  const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "yard_tune";
+  const std::filesystem::path folder = std::filesystem::path(::testing::TempDir()) / "yard_tune";
   std::filesystem::remove_all(folder);
   const auto files = [&] {
     int count = 0;
@@ -154,7 +154,7 @@ TEST(Tune, KeptCandidatesAreNotReplayed) {
     }
     return count;
   };
-  const std::vector<TuneCell> cells = habits(1);
+  const std::vector<TuneCell> cells = habits_cells(1);
   TuneOptions kept = budget(10);
   kept.results = folder;
   tune(cells, "las", {}, kept);
@@ -175,13 +175,13 @@ TEST(Tune, KeptCandidatesAreNotReplayed) {
 TEST(Tune, FixedSettingsAreKept) {
   RunOptions run;
   run.policy.set("gpu_exponent", "0.5", "test");
-  const Tuned tuned = tune(habits(), "las", run, budget(8));
+  const Tuned tuned = tune(habits_cells(), "las", run, budget(8));
   for (const auto& [key, value] : tuned.settings) EXPECT_NE(key, "gpu_exponent") << value;
   ASSERT_NE(tuned.fixed.find("gpu_exponent"), nullptr);
 }
 
 TEST(Tune, PolicyWithoutNumericSettingsIsRejected) {
-  EXPECT_THROW(tune(habits(), "fifo", {}, budget(8)), InputError);
+  EXPECT_THROW(tune(habits_cells(), "fifo", {}, budget(8)), InputError);
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "experiments/whatif/json.h"
 #include "experiments/whatif/page.h"
 #include "experiments/whatif/text.h"
+#include "tests/support/seconds.h"
 
 namespace yard::whatif {
 namespace {
@@ -18,9 +19,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-constexpr int64_t kS = 1'000'000;
-
-JobTimes waits(int64_t wait_us) { return {wait_us, wait_us + 100 * kS}; }
+JobTimes waits(int64_t wait_us) { return {wait_us, wait_us + 100 * kUsPerS}; }
 
 // Adds jobs which wait `from_us` in the log and under the baseline, `to_us` under the candidate.
 void add(std::vector<ComparedJob>& jobs, int count, int32_t gpus, int64_t from_us, int64_t to_us,
@@ -48,9 +47,10 @@ std::string verdict(const std::vector<ComparedJob>& jobs) {
 
 TEST(WhatifCompare, GroupsJobsBySize) {
   std::vector<ComparedJob> jobs;
-  for (const int32_t gpus : {0, 1, 2, 4, 5, 8, 9, 16, 17, 33, 2000}) add(jobs, 1, gpus, kS, kS);
-  add(jobs, 20, 24, kS, kS);
-  add(jobs, 19, 32, kS, kS);
+  for (const int32_t gpus : {0, 1, 2, 4, 5, 8, 9, 16, 17, 33, 2000})
+    add(jobs, 1, gpus, kUsPerS, kUsPerS);
+  add(jobs, 20, 24, kUsPerS, kUsPerS);
+  add(jobs, 19, 32, kUsPerS, kUsPerS);
   std::vector<std::string> names;
   std::vector<int64_t> counts;
   const Comparison comparison = of(jobs);
@@ -64,7 +64,7 @@ TEST(WhatifCompare, GroupsJobsBySize) {
 
 TEST(WhatifCompare, ComputesEveryFigure) {
   std::vector<ComparedJob> jobs;
-  for (int i = 1; i <= 100; ++i) add(jobs, 1, 1, i * kS, 2 * i * kS);
+  for (int i = 1; i <= 100; ++i) add(jobs, 1, 1, i * kUsPerS, 2 * i * kUsPerS);
   const Comparison comparison = of(jobs);
   const WaitFigures& f = comparison.all.by[1];
   EXPECT_EQ(f.jobs, 100);
@@ -82,16 +82,16 @@ TEST(WhatifCompare, ComputesEveryFigure) {
 // Over 10 % means strictly over, computed without the rounding of a double.
 TEST(WhatifVerdict, NamesIncreasesOverTenPercent) {
   std::vector<ComparedJob> jobs;
-  add(jobs, 500, 1, 1000 * kS, 100 * kS);
+  add(jobs, 500, 1, 1000 * kUsPerS, 100 * kUsPerS);
   EXPECT_THAT(listed_sizes(jobs), ElementsAre());
   auto with = [&](int count, int64_t from_us, int64_t to_us) {
     std::vector<ComparedJob> more = jobs;
     add(more, count, 64, from_us, to_us);
     return listed_sizes(more);
   };
-  EXPECT_THAT(with(20, 10 * kS, 11 * kS), ElementsAre()) << "10 % itself";
-  EXPECT_THAT(with(20, 10 * kS, 11 * kS + 1), ElementsAre("64")) << "a microsecond more";
-  EXPECT_THAT(with(19, 10 * kS, 20 * kS), ElementsAre()) << "too few jobs";
+  EXPECT_THAT(with(20, 10 * kUsPerS, 11 * kUsPerS), ElementsAre()) << "10 % itself";
+  EXPECT_THAT(with(20, 10 * kUsPerS, 11 * kUsPerS + 1), ElementsAre("64")) << "a microsecond more";
+  EXPECT_THAT(with(19, 10 * kUsPerS, 20 * kUsPerS), ElementsAre()) << "too few jobs";
   EXPECT_THAT(with(20, 0, 1), ElementsAre("64")) << "from 0";
   EXPECT_THAT(with(20, 0, 0), ElementsAre());
   EXPECT_THAT(with(20, 3, 3), ElementsAre()) << "ties";
@@ -99,8 +99,8 @@ TEST(WhatifVerdict, NamesIncreasesOverTenPercent) {
 
 TEST(WhatifVerdict, NamesASizeHiddenByItsRange) {
   std::vector<ComparedJob> jobs;
-  add(jobs, 100, 32, 1000 * kS, 100 * kS);
-  add(jobs, 20, 24, 100 * kS, 310 * kS);
+  add(jobs, 100, 32, 1000 * kUsPerS, 100 * kUsPerS);
+  add(jobs, 20, 24, 100 * kUsPerS, 310 * kUsPerS);
   EXPECT_THAT(listed_sizes(jobs), ElementsAre("24"));
   EXPECT_THAT(verdict(jobs),
               HasSubstr("jobs of exactly 24 GPUs (3.10 times, 100 s to 310 s, 20 jobs)"));
@@ -108,21 +108,21 @@ TEST(WhatifVerdict, NamesASizeHiddenByItsRange) {
 
 TEST(WhatifVerdict, NamesALongerMaximumDespiteABetterMean) {
   std::vector<ComparedJob> jobs;
-  add(jobs, 200, 1, 1000 * kS, 500 * kS);
-  add(jobs, 1, 1, 59'171 * kS, 144'311 * kS);
+  add(jobs, 200, 1, 1000 * kUsPerS, 500 * kUsPerS);
+  add(jobs, 1, 1, 59'171 * kUsPerS, 144'311 * kUsPerS);
   const std::string said = verdict(jobs);
   EXPECT_THAT(said, HasSubstr("The longest wait grows from 59,171 s to 144,311 s (2.44 times)"));
   EXPECT_THAT(verdicts_of(of(jobs))[0].headline,
               HasSubstr("the longest wait would grow from 59,171 s to 144,311 s"));
-  jobs.back() = {1, "ada", "gpu", {}, {waits(50'000 * kS), waits(55'000 * kS)}};
+  jobs.back() = {1, "ada", "gpu", {}, {waits(50'000 * kUsPerS), waits(55'000 * kUsPerS)}};
   EXPECT_THAT(verdict(jobs), HasSubstr("The longest wait grows by at most 10 %."));
 }
 
 TEST(WhatifVerdict, CountsUsersAndNamesPartitions) {
   std::vector<ComparedJob> jobs;
-  add(jobs, 100, 1, 1000 * kS, 100 * kS, "ada", "short");
-  add(jobs, 30, 1, 100 * kS, 200 * kS, "grace", "long");
-  add(jobs, 3, 1, 100 * kS, 300 * kS, "alan", "tiny");
+  add(jobs, 100, 1, 1000 * kUsPerS, 100 * kUsPerS, "ada", "short");
+  add(jobs, 30, 1, 100 * kUsPerS, 200 * kUsPerS, "grace", "long");
+  add(jobs, 3, 1, 100 * kUsPerS, 300 * kUsPerS, "alan", "tiny");
   const Comparison comparison = of(jobs);
   const Verdict verdict = verdicts_of(comparison)[0];
   EXPECT_EQ(verdict.users, 2);
@@ -138,13 +138,13 @@ TEST(WhatifVerdict, CountsUsersAndNamesPartitions) {
 
 TEST(WhatifVerdict, UsesTheSingularForOneUserOrPartition) {
   std::vector<ComparedJob> jobs;
-  add(jobs, 100, 1, 1000 * kS, 100 * kS, "ada", "gpu");
-  add(jobs, 30, 8, 100 * kS, 200 * kS, "grace", "gpu");
+  add(jobs, 100, 1, 1000 * kUsPerS, 100 * kUsPerS, "ada", "gpu");
+  add(jobs, 30, 8, 100 * kUsPerS, 200 * kUsPerS, "grace", "gpu");
   const Comparison two = of(jobs);
   EXPECT_THAT(verdicts_of(two)[0].text(),
               HasSubstr("1 of 2 users: user grace (2.00 times, 100 s to 200 s, 30 jobs)"));
   jobs.clear();
-  add(jobs, 30, 8, 100 * kS, 200 * kS, "grace", "gpu");
+  add(jobs, 30, 8, 100 * kUsPerS, 200 * kUsPerS, "grace", "gpu");
   const Comparison one = of(jobs);
   EXPECT_THAT(verdicts_of(one)[0].text(), HasSubstr("the only user: user grace (2.00 times"));
   EXPECT_THAT(verdicts_of(one)[0].text(), HasSubstr("the only partition: gpu (2.00 times"));
@@ -152,7 +152,7 @@ TEST(WhatifVerdict, UsesTheSingularForOneUserOrPartition) {
 
 TEST(WhatifVerdict, UsesTheSingularForOneGpuStopOrJob) {
   std::vector<ComparedJob> jobs;
-  add(jobs, 30, 1, 100 * kS, 200 * kS);
+  add(jobs, 30, 1, 100 * kUsPerS, 200 * kUsPerS);
   Comparison comparison = of(jobs);
   EXPECT_THAT(verdicts_of(comparison)[0].headline,
               HasSubstr("but jobs of 1 GPU, the only user and the only partition would"));
@@ -164,7 +164,7 @@ TEST(WhatifVerdict, UsesTheSingularForOneGpuStopOrJob) {
   stops.preempted_jobs = 30;
   EXPECT_THAT(verdicts_of(comparison)[0].text(),
               HasSubstr("it preempted 30 jobs, 1,200 times in all."));
-  add(jobs = {}, 1, 1, 100 * kS, 200 * kS);
+  add(jobs = {}, 1, 1, 100 * kUsPerS, 200 * kUsPerS);
   const Comparison one = of(jobs);
   EXPECT_THAT(text_of(one, verdicts_of(one), {"log", "1x1", {}}),
               HasSubstr("log: 1 job with a logged start"));
@@ -172,18 +172,18 @@ TEST(WhatifVerdict, UsesTheSingularForOneGpuStopOrJob) {
 
 TEST(WhatifVerdict, KeepsTheDigitsOfASmallRatioToTheLog) {
   std::vector<ComparedJob> jobs;
-  add(jobs, 30, 1, 4 * kS, 4 * kS);
-  for (ComparedJob& job : jobs) job.logged = waits(1000 * kS);
+  add(jobs, 30, 1, 4 * kUsPerS, 4 * kUsPerS);
+  for (ComparedJob& job : jobs) job.logged = waits(1000 * kUsPerS);
   EXPECT_THAT(fit_to_log_text(of(jobs)),
               HasSubstr("simulated mean wait 0.004 times the logged one. Logged jobs"));
-  for (ComparedJob& job : jobs) job.logged = waits(kS);
+  for (ComparedJob& job : jobs) job.logged = waits(kUsPerS);
   EXPECT_THAT(fit_to_log_text(of(jobs)),
               HasSubstr("mean wait 4.00 times the logged one. The site had more capacity"));
 }
 
 TEST(WhatifVerdict, StatesThatNothingWaitsLonger) {
   std::vector<ComparedJob> jobs;
-  add(jobs, 100, 1, 1000 * kS, 100 * kS);
+  add(jobs, 100, 1, 1000 * kUsPerS, 100 * kUsPerS);
   EXPECT_THAT(
       verdict(jobs),
       HasSubstr(
@@ -195,8 +195,8 @@ TEST(WhatifVerdict, StatesThatNothingWaitsLonger) {
 
 TEST(WhatifVerdict, CountsSmallClassesThatWaitLonger) {
   std::vector<ComparedJob> jobs;
-  add(jobs, 100, 1, 1000 * kS, 100 * kS);
-  add(jobs, 5, 64, 10 * kS, 50 * kS);
+  add(jobs, 100, 1, 1000 * kUsPerS, 100 * kUsPerS);
+  add(jobs, 5, 64, 10 * kUsPerS, 50 * kUsPerS);
   const Comparison comparison = of(jobs);
   const Verdict said = verdicts_of(comparison)[0];
   EXPECT_EQ(said.small_classes, 1);
@@ -208,9 +208,9 @@ TEST(WhatifVerdict, CountsSmallClassesThatWaitLonger) {
 
 TEST(WhatifVerdict, MakesNoClaimAboutUnnamedUsers) {
   std::vector<ComparedJob> jobs;
-  add(jobs, 100, 1, 1000 * kS, 100 * kS, "", "");
+  add(jobs, 100, 1, 1000 * kUsPerS, 100 * kUsPerS, "", "");
   EXPECT_THAT(verdict(jobs), HasSubstr("No size class of at least 20 jobs waits over 10 % longer"));
-  add(jobs, 1, 1, 2000 * kS, 9000 * kS, "", "");
+  add(jobs, 1, 1, 2000 * kUsPerS, 9000 * kUsPerS, "", "");
   const std::string said = verdict(jobs);
   EXPECT_THAT(said, HasSubstr("On average no size class of at least 20 jobs waits over"));
   EXPECT_THAT(said, Not(HasSubstr("user")));
@@ -219,7 +219,7 @@ TEST(WhatifVerdict, MakesNoClaimAboutUnnamedUsers) {
 
 TEST(WhatifVerdict, HandlesALogWithoutWaits) {
   std::vector<ComparedJob> jobs;
-  add(jobs, 30, 1, 5 * kS, 5 * kS);
+  add(jobs, 30, 1, 5 * kUsPerS, 5 * kUsPerS);
   for (ComparedJob& job : jobs) job.logged = waits(0);
   const std::string said = fit_to_log_text(of(jobs));
   EXPECT_THAT(said, HasSubstr("no job waited in the log"));
@@ -228,7 +228,7 @@ TEST(WhatifVerdict, HandlesALogWithoutWaits) {
 
 TEST(WhatifVerdict, HandlesAMissingRatio) {
   std::vector<ComparedJob> jobs;
-  add(jobs, 30, 1, 0, 5 * kS);
+  add(jobs, 30, 1, 0, 5 * kUsPerS);
   const std::string said = verdict(jobs);
   EXPECT_THAT(said, HasSubstr("mean wait 5 s, while no job waits under site (no ratio)"));
   EXPECT_THAT(said, HasSubstr("1 GPU (from 0, 0 s to 5 s, 30 jobs)"));
@@ -238,7 +238,7 @@ TEST(WhatifVerdict, HandlesAMissingRatio) {
 
 TEST(WhatifVerdict, IsInconclusiveWithoutEnoughBlocksOfTime) {
   std::vector<ComparedJob> jobs;
-  add(jobs, 200, 1, 100 * kS, 50 * kS);
+  add(jobs, 200, 1, 100 * kUsPerS, 50 * kUsPerS);
   Comparison few = of(jobs);
   EXPECT_FALSE(few.all.changes[1].conclusive);
   EXPECT_THAT(verdicts_of(few)[0].text(),
@@ -246,7 +246,7 @@ TEST(WhatifVerdict, IsInconclusiveWithoutEnoughBlocksOfTime) {
   // Blocks of 40 jobs which scatter around one half; each second class has too few of them.
   jobs.clear();
   for (int i = 0; i < 960; ++i) {
-    add(jobs, 1, i < 30 ? 8 : 1, 100 * kS, (i / 40 % 2 == 0 ? 45 : 55) * kS);
+    add(jobs, 1, i < 30 ? 8 : 1, 100 * kUsPerS, (i / 40 % 2 == 0 ? 45 : 55) * kUsPerS);
   }
   const Comparison many = of(jobs);
   const Change& change = many.all.changes[1];
@@ -264,7 +264,7 @@ TEST(WhatifVerdict, AcceptsBlocksWithoutWaits) {
   std::vector<ComparedJob> jobs;
   for (int i = 0; i < 960; ++i) {
     const int block = i / 40;
-    const int64_t wait = block % 3 == 0 ? 0 : (100 + 7 * (block % 5)) * kS;
+    const int64_t wait = block % 3 == 0 ? 0 : (100 + 7 * (block % 5)) * kUsPerS;
     add(jobs, 1, 1, wait, block % 7 == 1 ? 0 : wait / 2);
   }
   const Change change = of(jobs).all.changes[1];
@@ -277,8 +277,8 @@ TEST(WhatifVerdict, AcceptsBlocksWithoutWaits) {
 // Otherwise a candidate would gain by starving jobs.
 TEST(WhatifVerdict, IsWithheldIfJobsDidNotEnd) {
   std::vector<ComparedJob> jobs;
-  add(jobs, 100, 1, 100 * kS, 10 * kS);
-  add(jobs, 20, 8, 10 * kS, 100 * kS);
+  add(jobs, 100, 1, 100 * kUsPerS, 10 * kUsPerS);
+  add(jobs, 20, 8, 10 * kUsPerS, 100 * kUsPerS);
   jobs[7].by[1] = {};
   const Comparison comparison = of(jobs);
   EXPECT_EQ(comparison.all.by[1].unfinished, 1);
@@ -295,8 +295,8 @@ TEST(WhatifVerdict, IsWithheldIfJobsDidNotEnd) {
 // Jobs which do not end under the baseline are reported, not dropped silently.
 TEST(WhatifVerdict, CountsUnfinishedJobsOfTheBaseline) {
   std::vector<ComparedJob> jobs;
-  add(jobs, 21, 1, 100 * kS, 100 * kS);
-  add(jobs, 21, 8, 10 * kS, 100 * kS);
+  add(jobs, 21, 1, 100 * kUsPerS, 100 * kUsPerS);
+  add(jobs, 21, 8, 10 * kUsPerS, 100 * kUsPerS);
   jobs[0].by[0] = jobs[40].by[0] = jobs[41].by[0] = {};
   const std::string said = verdict(jobs);
   EXPECT_THAT(said, HasSubstr("3 jobs did not end under site and are excluded from all ratios."));
@@ -341,7 +341,11 @@ TEST(WhatifGroups, PageStartsWithDeployablePolicies) {
   std::vector<ComparedJob> jobs;
   for (int i = 0; i < 30; ++i) {
     jobs.push_back(
-        {1, "", "", {}, {waits(100 * kS), waits(90 * kS), waits(50 * kS), waits(10 * kS)}});
+        {1,
+         "",
+         "",
+         {},
+         {waits(100 * kUsPerS), waits(90 * kUsPerS), waits(50 * kUsPerS), waits(10 * kUsPerS)}});
   }
   const Comparison comparison = compare(jobs, {{.name = "site"},
                                                {.name = "greedy"},
@@ -355,8 +359,8 @@ TEST(WhatifGroups, PageStartsWithDeployablePolicies) {
 
 TEST(WhatifPrinting, TextAndJsonHaveTheSameVerdict) {
   std::vector<ComparedJob> jobs;
-  add(jobs, 100, 1, 1000 * kS, 100 * kS, "a|<b>");
-  add(jobs, 30, 64, 100 * kS, 200 * kS, "");
+  add(jobs, 100, 1, 1000 * kUsPerS, 100 * kUsPerS, "a|<b>");
+  add(jobs, 30, 64, 100 * kUsPerS, 200 * kUsPerS, "");
   const Comparison comparison = of(jobs);
   const std::vector<Verdict> verdicts = verdicts_of(comparison);
   const std::string text = text_of(comparison, verdicts, {"log.txt", "4x8", {"no users"}});
@@ -373,8 +377,8 @@ TEST(WhatifPrinting, TextAndJsonHaveTheSameVerdict) {
 
 TEST(WhatifPrinting, PageStartsWithTheVerdictAndEndsWithItsSource) {
   std::vector<ComparedJob> jobs;
-  add(jobs, 100, 1, 1000 * kS, 100 * kS, "a|<b>");
-  add(jobs, 30, 64, 100 * kS, 200 * kS, "");
+  add(jobs, 100, 1, 1000 * kUsPerS, 100 * kUsPerS, "a|<b>");
+  add(jobs, 30, 64, 100 * kUsPerS, 200 * kUsPerS, "");
   const Comparison comparison = of(jobs);
   const std::vector<Verdict> verdicts = verdicts_of(comparison);
   const std::string page =

@@ -29,7 +29,7 @@ std::vector<std::string> every_policy() {
   return texts;
 }
 
-std::string plain_name(const ::testing::TestParamInfo<std::string>& info) {
+std::string policy_test_name(const ::testing::TestParamInfo<std::string>& info) {
   std::string name = info.param;
   std::replace_if(
       name.begin(), name.end(), [](char c) { return !std::isalnum(c); }, '_');
@@ -261,7 +261,8 @@ TEST_P(EveryPolicy, HandlesOneJobAndNone) {
   EXPECT_FALSE(runner.failed());
 }
 
-INSTANTIATE_TEST_SUITE_P(Registered, EveryPolicy, ::testing::ValuesIn(every_policy()), plain_name);
+INSTANTIATE_TEST_SUITE_P(Registered, EveryPolicy, ::testing::ValuesIn(every_policy()),
+                         policy_test_name);
 
 }  // namespace
 }  // namespace yard::testing

@@ -95,7 +95,7 @@ TEST_P(ConservedTime, AddsUpInRandomWorlds) {
 TEST_P(ConservedTime, AddsUpOnARealTrace) {
   YARD_NEEDS_TRACES();
   Trace trace = load_trace((traces_dir() / "philly-2017" / "philly.csv.gz").string(), {});
-  select_window(trace, {.jobs_from = 0, .jobs_count = 300, .after = ArrivalsAfterWindow::kNothing});
+  select_window(trace, {.jobs_from = 0, .jobs_count = 150, .after = ArrivalsAfterWindow::kNothing});
   const ClusterSpec cluster = load_cluster("4x8");
   check_jobs_fit_cluster(trace, cluster, true);
   const Scene scene(cluster, trace.jobs);

@@ -9,16 +9,16 @@
 namespace yard::testing {
 namespace {
 
-struct Line {
+struct JobOutline {
   double submit_s;
   int32_t gpus;
   double run_s, limit_s;  // limit below 0: none
 };
 
 // Returns when each job starts, in seconds, on four GPUs.
-std::vector<double> starts(const std::vector<Line>& lines) {
+std::vector<double> starts(const std::vector<JobOutline>& lines) {
   std::vector<Job> jobs;
-  for (const Line& line : lines) {
+  for (const JobOutline& line : lines) {
     jobs.push_back(jobs_of({{line.submit_s, line.gpus, line.run_s}})[0]);
     jobs.back().id = std::to_string(jobs.size());
     if (line.limit_s >= 0) jobs.back().limit_us = static_cast<int64_t>(line.limit_s * kSecond);

@@ -17,10 +17,10 @@ namespace yard::testing {
 namespace {
 
 // Hidden state that a cheating policy reads through a leak. Honest policies have no access.
-Truth leaked;
+Truth leaked_truth;
 
 std::vector<TimedPlan> decisions_until(const Scene& scene, const Policy& policy, int64_t until_us) {
-  leaked = scene.truth();
+  leaked_truth = scene.truth();
   SceneRunner runner(scene, policy);
   std::vector<TimedPlan> recorded;
   while (runner.advance() && runner.view().now_us() <= until_us) {
@@ -64,7 +64,7 @@ LookaheadCounts count_lookahead(const Policy& policy, const FutureOptions& optio
         jobs[jobs.size() / 8 + rng.below(static_cast<uint32_t>(3 * jobs.size() / 4))].submit_us +
         rng.below(100) * kSecond;
     const ForkableScene scene(now);
-    leaked = scene.scene().truth();
+    leaked_truth = scene.scene().truth();
     const ForkableWorld then =
         other_future(now, settled_by(scene.scene(), policy, until_us), until_us, rng.split(2));
     const ForkableScene other(then);
@@ -200,7 +200,7 @@ TEST(Cheats, UsingMeasuredLossesPasses) {
 
 TEST(Cheats, TruthLeakedThroughAGlobalIsDetected) {
   const Cheat cheat([](const View& view, int32_t slot) {
-    return static_cast<double>(leaked.work_us[view.serial(slot)]);
+    return static_cast<double>(leaked_truth.work_us[view.serial(slot)]);
   });
   EXPECT_GT(count_early_differences(cheat), 0);
 }
@@ -209,8 +209,9 @@ TEST(Cheats, TruthLeakedThroughAGlobalIsDetected) {
 TEST(Cheats, UsingFutureFaultsIsDetected) {
   const Cheat cheat([](const View& view, int32_t slot) {
     int64_t next_us = kNever;
-    for (int32_t i = leaked.num_faults; i-- > 0 && leaked.faults[i].at_us > view.now_us();) {
-      next_us = leaked.faults[i].at_us;
+    for (int32_t i = leaked_truth.num_faults;
+         i-- > 0 && leaked_truth.faults[i].at_us > view.now_us();) {
+      next_us = leaked_truth.faults[i].at_us;
     }
     return static_cast<double>(next_us / kSecond % 2 == 0 ? view.serial(slot) : -view.serial(slot));
   });
@@ -220,8 +221,9 @@ TEST(Cheats, UsingFutureFaultsIsDetected) {
 TEST(Cheats, UsingFutureRepairsIsDetected) {
   const Cheat cheat([](const View& view, int32_t slot) -> double {
     int64_t back_us = 0;
-    for (int32_t i = 0; i < leaked.num_faults && leaked.faults[i].at_us <= view.now_us(); ++i) {
-      back_us = std::max(back_us, leaked.faults[i].until_us);
+    for (int32_t i = 0;
+         i < leaked_truth.num_faults && leaked_truth.faults[i].at_us <= view.now_us(); ++i) {
+      back_us = std::max(back_us, leaked_truth.faults[i].until_us);
     }
     return back_us / kSecond % 2 == 0 ? view.serial(slot) : -view.serial(slot);
   });
@@ -234,7 +236,7 @@ TEST(Cheats, LearningFromUnfinishedRunTimesIsDetected) {
     double sum_us = 0;
     for (int32_t i = 0; i < view.num_held(); ++i) {
       if (view.user(view.held(i)) == view.user(slot)) {
-        sum_us += static_cast<double>(leaked.work_us[view.serial(view.held(i))]);
+        sum_us += static_cast<double>(leaked_truth.work_us[view.serial(view.held(i))]);
       }
     }
     return sum_us;

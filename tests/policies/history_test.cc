@@ -10,7 +10,7 @@
 namespace yard::testing {
 namespace {
 
-struct Line {
+struct HistoryLine {
   double submit_s;
   int32_t gpus;
   double run_s;
@@ -18,9 +18,9 @@ struct Line {
 };
 
 // Returns when each job starts, in seconds, on two GPUs.
-std::vector<double> starts(const std::string& policy, const std::vector<Line>& lines) {
+std::vector<double> starts(const std::string& policy, const std::vector<HistoryLine>& lines) {
   std::vector<Job> jobs;
-  for (const Line& line : lines) {
+  for (const HistoryLine& line : lines) {
     jobs.push_back(jobs_of({{line.submit_s, line.gpus, line.run_s}})[0]);
     jobs.back().id = std::to_string(jobs.size());
     jobs.back().user = line.user;
@@ -39,8 +39,8 @@ std::vector<double> starts(const std::string& policy, const std::vector<Line>& l
 
 // Two jobs that ask for both GPUs wait while a long job has one of them. On the other GPU, the user
 // of one of the two finishes short jobs.
-std::vector<Line> short_job_finishes(const std::string& who) {
-  std::vector<Line> lines = {{0, 1, 2000, "hog"}, {5, 2, 500, "ann"}, {6, 2, 60, "bob"}};
+std::vector<HistoryLine> short_job_finishes(const std::string& who) {
+  std::vector<HistoryLine> lines = {{0, 1, 2000, "hog"}, {5, 2, 500, "ann"}, {6, 2, 60, "bob"}};
   for (int i = 0; i < 12; ++i) lines.push_back({10.0 + 20 * i, 1, 10, who});
   return lines;
 }
@@ -67,7 +67,7 @@ TEST_P(HistoryOrder, LongRunningJobRaisesItsSiblingsEstimates) {
 // Returns when the only waiting job starts: ann's, of two GPUs, submitted 500 s into a hog's of
 // 1,000 s, after twelve finished jobs of ann.
 double start_after(const std::string& policy, double her_run_s) {
-  std::vector<Line> lines;
+  std::vector<HistoryLine> lines;
   for (int i = 0; i < 12; ++i) lines.push_back({i * her_run_s, 1, her_run_s, "ann"});
   const double begin_s = 13 * her_run_s;
   lines.push_back({begin_s, 1, 1000, "hog"});

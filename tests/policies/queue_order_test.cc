@@ -23,15 +23,15 @@ std::vector<int64_t> starts_s(const std::string& policy) {
   return out;
 }
 
-using Starts = std::vector<int64_t>;
+using StartTimes = std::vector<int64_t>;
 
 class Orders : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(Orders, FollowUserAttributes) {
-  EXPECT_EQ(starts_s(GetParam()), (Starts{100, 200, 300}));
-  EXPECT_EQ(starts_s(GetParam() + " order=priority"), (Starts{200, 100, 300}));
-  EXPECT_EQ(starts_s(GetParam() + " order=weight"), (Starts{300, 200, 100}));
-  EXPECT_EQ(starts_s(GetParam() + " order=deadline"), (Starts{300, 200, 100}));
+  EXPECT_EQ(starts_s(GetParam()), (StartTimes{100, 200, 300}));
+  EXPECT_EQ(starts_s(GetParam() + " order=priority"), (StartTimes{200, 100, 300}));
+  EXPECT_EQ(starts_s(GetParam() + " order=weight"), (StartTimes{300, 200, 100}));
+  EXPECT_EQ(starts_s(GetParam() + " order=deadline"), (StartTimes{300, 200, 100}));
 }
 
 INSTANTIATE_TEST_SUITE_P(Policies, Orders, ::testing::Values("greedy", "easy"),

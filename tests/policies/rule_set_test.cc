@@ -16,13 +16,13 @@
 namespace yard::testing {
 namespace {
 
-struct Play {
+struct RuleSetPlay {
   std::string policy, placement;
 };
 
 // The schedulers that the rule set defines, or all of Yardmaster's.
-std::vector<Play> plays_of(const RuleSet::Info& info) {
-  std::vector<Play> plays;
+std::vector<RuleSetPlay> plays_of(const RuleSet::Info& info) {
+  std::vector<RuleSetPlay> plays;
   const auto policies = info.policies.empty() ? PolicyRegistry::names() : info.policies;
   const auto placements = info.placements.empty() ? std::vector<std::string>{""} : info.placements;
   for (std::string policy : policies) {
@@ -34,7 +34,7 @@ std::vector<Play> plays_of(const RuleSet::Info& info) {
 
 class EveryRuleSet : public ::testing::TestWithParam<std::string> {
  protected:
-  Outcome replay(const Scene& scene, const Play& play) {
+  Outcome replay(const Scene& scene, const RuleSetPlay& play) {
     std::unique_ptr<Policy> policy;
     std::unique_ptr<PolicyDecider> decider;
     if (info_.policies.empty()) {
@@ -111,7 +111,7 @@ TEST_P(EveryRuleSet, RejectsUnlistedNames) {
 
 TEST_P(EveryRuleSet, HandlesAnEmptyTrace) {
   const Scene scene("4x8", {});
-  for (const Play& play : plays_of(info_)) {
+  for (const RuleSetPlay& play : plays_of(info_)) {
     const Outcome outcome = replay(scene, play);
     EXPECT_TRUE(outcome.jobs.empty());
     EXPECT_EQ(outcome.held_time_us, 0);
@@ -121,7 +121,7 @@ TEST_P(EveryRuleSet, HandlesAnEmptyTrace) {
 TEST_P(EveryRuleSet, RunsOneJobAloneForItsRunTime) {
   for (const int gpus : {1, 8, 16}) {
     const Scene scene("4x8", with_work(jobs_of({{40, gpus, 100}})));
-    for (const Play& play : plays_of(info_)) {
+    for (const RuleSetPlay& play : plays_of(info_)) {
       SCOPED_TRACE(play.policy + " " + play.placement + ", GPUs: " + std::to_string(gpus));
       const Outcome outcome = replay(scene, play);
       ASSERT_EQ(outcome.jobs.size(), 1u);
@@ -149,7 +149,7 @@ TEST_P(EveryRuleSet, FinishesEveryJobDeterministically) {
       random_jobs(Rng(41), {.count = 80, .sizes = {1, 2, 4, 8, 16}, .mean_gap_s = 60});
   for (Job& job : jobs) job.run_us = job.run_us / kSecond * kSecond + kSecond;  // whole seconds
   const Scene scene("4x8", with_work(jobs));
-  for (const Play& play : plays_of(info_)) {
+  for (const RuleSetPlay& play : plays_of(info_)) {
     SCOPED_TRACE(play.policy + " " + play.placement);
     const Outcome a = replay(scene, play), b = replay(scene, play);
     ASSERT_EQ(a.jobs.size(), jobs.size());

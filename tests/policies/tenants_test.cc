@@ -20,16 +20,16 @@ ClusterSpec shared(const std::string& nodes, const std::vector<Tenant>& tenants)
   return spec;
 }
 
-struct Line {
+struct TenantLine {
   double submit_s;
   std::string tenant, user;
   int count;  // jobs of one GPU
   double run_s = 1000;
 };
 
-std::vector<Job> jobs_of(const std::vector<Line>& lines) {
+std::vector<Job> tenant_jobs(const std::vector<TenantLine>& lines) {
   std::vector<Job> jobs;
-  for (const Line& line : lines) {
+  for (const TenantLine& line : lines) {
     for (int i = 0; i < line.count; ++i) {
       Job job = testing::jobs_of({{line.submit_s, 1, line.run_s}})[0];
       job.id = "j" + std::to_string(jobs.size());
@@ -67,12 +67,12 @@ TEST(Tenants, WeightsOfThreeToOneGiveThreeToOne) {
   for (const std::string policy : {"fair-share", "fair-share share=tenant",
                                    "fair-share preempt=false", "drf", "drf share=tenant"}) {
     SCOPED_TRACE(policy);
-    const auto jobs = jobs_of({{0, "b", "", 9}, {0, "a", "", 9}});
+    const auto jobs = tenant_jobs({{0, "b", "", 9}, {0, "a", "", 9}});
     EXPECT_EQ(held_at(Scene(shared("1x4", tenants), jobs, no_costs()), policy, 0),
               (Held{{"a", 3}, {"b", 1}}));
     EXPECT_EQ(held_at(Scene(shared("2x4", tenants), jobs, no_costs()), policy, 0),
               (Held{{"a", 6}, {"b", 2}}));
-    const auto named = jobs_of({{0, "b", "x", 9}, {0, "a", "y", 9}});
+    const auto named = tenant_jobs({{0, "b", "x", 9}, {0, "a", "y", 9}});
     EXPECT_EQ(held_at(Scene(shared("2x4", tenants), named, no_costs()), policy, 0),
               (Held{{"ay", 6}, {"bx", 2}}));
   }
@@ -82,7 +82,7 @@ TEST(Tenants, WeightsOfThreeToOneGiveThreeToOne) {
 TEST(Tenants, SharesConvergeToTheWeights) {
   const std::vector<Tenant> tenants = {{.name = "a", .weight = 3}, {.name = "b", .weight = 1}};
   for (const std::string policy : {"fair-share", "drf"}) {
-    const auto jobs = jobs_of({{0, "b", "", 40, 100}, {10, "a", "", 40, 100}});
+    const auto jobs = tenant_jobs({{0, "b", "", 40, 100}, {10, "a", "", 40, 100}});
     EXPECT_EQ(held_at(Scene(shared("1x4", tenants), jobs, no_costs()), policy, 250),
               (Held{{"a", 3}, {"b", 1}}))
         << policy;
@@ -92,7 +92,7 @@ TEST(Tenants, SharesConvergeToTheWeights) {
 TEST(Tenants, UsersOfATenantShareEqually) {
   const std::vector<Tenant> tenants = {{.name = "a", .weight = 3}, {.name = "b", .weight = 1}};
   for (const std::string policy : {"fair-share", "drf"}) {
-    const auto jobs = jobs_of({{0, "a", "x", 9}, {0, "a", "y", 9}, {0, "b", "z", 9}});
+    const auto jobs = tenant_jobs({{0, "a", "x", 9}, {0, "a", "y", 9}, {0, "b", "z", 9}});
     EXPECT_EQ(held_at(Scene(shared("2x4", tenants), jobs, no_costs()), policy, 0),
               (Held{{"ax", 3}, {"ay", 3}, {"bz", 2}}))
         << policy;
@@ -101,7 +101,7 @@ TEST(Tenants, UsersOfATenantShareEqually) {
 
 // a has two of eight guaranteed; the other six are shared by weight.
 TEST(FairShare, QuotasComeBeforeWeights) {
-  const auto jobs = jobs_of({{0, "b", "", 9}, {0, "a", "", 9}});
+  const auto jobs = tenant_jobs({{0, "b", "", 9}, {0, "a", "", 9}});
   const Scene scene(shared("2x4", {{.name = "a", .quota_gpus = 2}, {.name = "b", .weight = 5}}),
                     jobs, no_costs());
   EXPECT_EQ(held_at(scene, "fair-share", 0), (Held{{"a", 3}, {"b", 5}}));
@@ -109,7 +109,7 @@ TEST(FairShare, QuotasComeBeforeWeights) {
 }
 
 TEST(FairShare, BorrowersWithHigherPriorityGoFirst) {
-  const auto jobs = jobs_of({{0, "b", "", 9}, {0, "a", "", 9}});
+  const auto jobs = tenant_jobs({{0, "b", "", 9}, {0, "a", "", 9}});
   const Scene scene(
       shared("1x4", {{.name = "a", .priority = 1}, {.name = "b", .quota_gpus = 1, .weight = 9}}),
       jobs, no_costs());
@@ -133,7 +133,7 @@ TEST(FairShare, PreemptsOnlyPermittedTenantsAndOnlyForTheQuota) {
     const Scene scene(
         shared("1x4", {{.name = "a", .quota_gpus = 2, .priority = c.priority, .may_preempt = c.may},
                        {.name = "b", .quota_gpus = 2}}),
-        jobs_of({{0, "b", "", 4}, {10, "a", "", 4}}), no_costs());
+        tenant_jobs({{0, "b", "", 4}, {10, "a", "", 4}}), no_costs());
     Held expected = {{"b", 4 - c.gets}};
     if (c.gets > 0) expected["a"] = c.gets;
     EXPECT_EQ(held_at(scene, "fair-share hold_s=0", 20), expected);
@@ -146,12 +146,12 @@ TEST(FairShare, TenantThatMayPreemptGoesFirst) {
       shared("1x4", {{.name = "a", .quota_gpus = 1, .priority = 1},
                      {.name = "b", .quota_gpus = 2},
                      {.name = "c", .quota_gpus = 1, .may_preempt = Preempts::kBorrowers}}),
-      jobs_of({{0, "b", "", 4}, {10, "a", "", 1}, {10, "c", "", 1}}), no_costs());
+      tenant_jobs({{0, "b", "", 4}, {10, "a", "", 1}, {10, "c", "", 1}}), no_costs());
   EXPECT_EQ(held_at(scene, "fair-share hold_s=0", 20), (Held{{"b", 3}, {"c", 1}}));
 }
 
 TEST(Drf, RigidJobsGoToTheUserWithTheLeastShare) {
-  const Scene scene("1x4", jobs_of({{0, "", "x", 4}, {0, "", "y", 4}}), no_costs());
+  const Scene scene("1x4", tenant_jobs({{0, "", "x", 4}, {0, "", "y", 4}}), no_costs());
   EXPECT_EQ(held_at(scene, "greedy", 0), (Held{{"x", 4}}));
   EXPECT_EQ(held_at(scene, "drf", 0), (Held{{"x", 2}, {"y", 2}}));
 }
@@ -161,7 +161,7 @@ TEST(Drf, MatchesTheExampleOfThePaper) {
   ClusterSpec spec = load_cluster("1x8");
   spec.nodes[0].cpus = 9;
   spec.nodes[0].mem_gib = 18;
-  std::vector<Job> jobs = jobs_of({{0, "", "y", 9}, {0, "", "x", 9}});
+  std::vector<Job> jobs = tenant_jobs({{0, "", "y", 9}, {0, "", "x", 9}});
   for (Job& job : jobs) {
     RoleGroup group;
     group.count = group.min_count = group.max_count = 1;
@@ -177,7 +177,7 @@ TEST(Drf, MatchesTheExampleOfThePaper) {
 // start.
 TEST(Qssf, JobThatDoesNotFitBlocksOnlyItsTenant) {
   std::vector<Job> jobs =
-      jobs_of({{0, "b", "", 1}, {10, "a", "", 1}, {11, "a", "", 2}, {12, "c", "", 2}});
+      tenant_jobs({{0, "b", "", 1}, {10, "a", "", 1}, {11, "a", "", 2}, {12, "c", "", 2}});
   jobs[1].gpus = 4;
   jobs[0].name = "other", jobs[1].name = "soon";
   const std::vector<Tenant> tenants = {{.name = "a"}, {.name = "b"}, {.name = "c"}};

@@ -13,11 +13,11 @@
 
 namespace yard::testing {
 
-inline constexpr std::chrono::seconds kLong{60};
+inline constexpr std::chrono::seconds kLongTime{60};
 
 inline IncomingRequest incoming(const pb::DecideRequest& request,
                                 std::promise<pb::DecideResponse>& answer,
-                                std::chrono::milliseconds deadline = kLong) {
+                                std::chrono::milliseconds deadline = kLongTime) {
   IncomingRequest out;
   out.read = [request] { return std::make_shared<const pb::DecideRequest>(request); };
   out.bytes = request.ByteSizeLong();
@@ -31,7 +31,7 @@ inline IncomingRequest incoming(const pb::DecideRequest& request,
 }
 
 inline pb::DecideResponse ask_engine(Engine& engine, const pb::DecideRequest& request,
-                                     std::chrono::milliseconds deadline = kLong) {
+                                     std::chrono::milliseconds deadline = kLongTime) {
   std::promise<pb::DecideResponse> answer;
   engine.submit(incoming(request, answer, deadline));
   return answer.get_future().get();

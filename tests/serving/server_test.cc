@@ -274,7 +274,12 @@ TEST(Server, DrainsBeforeItEnds) {
   while (http.Get("/readyz")->status != 503) std::this_thread::yield();
   EXPECT_EQ(http.Get("/livez")->status, 200);
   EXPECT_EQ(health(server, ""), "NOT_SERVING");
-  const auto stub = pb::PolicyService::NewStub(channel_to(server.address()));
+  // The socket still takes connections, although no call is answered: by default a client waits 20
+  // s.
+  grpc::ChannelArguments arguments;
+  arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 500);
+  const auto stub = pb::PolicyService::NewStub(
+      grpc::CreateCustomChannel(server.address(), grpc::InsecureChannelCredentials(), arguments));
   grpc::ClientContext context;
   pb::DecideResponse answer;
   EXPECT_TRUE(stub->Decide(&context, full_cluster(), &answer).ok());

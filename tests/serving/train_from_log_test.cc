@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 using ::testing::HasSubstr;
 using Json = nlohmann::json;
 
-constexpr const char* kCluster = "2x8";
+constexpr const char* kLogCluster = "2x8";
 
 class TrainFromLog : public ::testing::Test {
  protected:
@@ -47,9 +47,9 @@ class TrainFromLog : public ::testing::Test {
 };
 
 TEST_F(TrainFromLog, RecoversAnOrderAndPredictsTheClonesScore) {
-  const std::vector<Job> jobs = habit_jobs(kCluster, 400, 5);
+  const std::vector<Job> jobs = habit_jobs(kLogCluster, 400, 5);
   const double until_s = 1e-6 * static_cast<double>(jobs[320].submit_us);
-  log_simulation(log(), "srtf-history", kCluster, jobs, until_s);
+  log_simulation(log(), "srtf-history", kLogCluster, jobs, until_s);
   ASSERT_EQ(train("--from-log " + log() + " --out " + run() +
                   " --set updates=6 --set validate_every=2 --set threads=1"),
             0)
@@ -70,7 +70,7 @@ TEST_F(TrainFromLog, RecoversAnOrderAndPredictsTheClonesScore) {
   for (const Job& job : jobs) {
     if (1e-6 * static_cast<double>(job.submit_us) <= until_s) known.push_back(job);
   }
-  const Scene scene(kCluster, known);
+  const Scene scene(kLogCluster, known);
   const OpenedPolicy clone = open_policy("checkpoint:" + run() + "/checkpoints/best", {});
   SceneRunner runner(scene, *clone.policy);
   runner.play();
@@ -91,7 +91,7 @@ TEST_F(TrainFromLog, RecoversAnOrderAndPredictsTheClonesScore) {
 }
 
 TEST_F(TrainFromLog, ResumesIdentically) {
-  log_simulation(log(), "las", kCluster, habit_jobs(kCluster, 120, 6));
+  log_simulation(log(), "las", kLogCluster, habit_jobs(kLogCluster, 120, 6));
   const std::string settings =
       " --set updates=4 --set validate_every=1 --set threads=1 --set hidden=8";
   ASSERT_EQ(train("--from-log " + log() + " --out " + run() + settings), 0) << error_output();

@@ -17,17 +17,17 @@ Scenario site(int jobs, int nodes) {
                 {fmt::format("users={}", std::max(40, nodes / 2)), "load=1.2"});
 }
 
-struct Timed {
+struct TimedScale {
   double wall_s = 1e300;
   int64_t events = 0;
   double mean_waiting = 0;  // mean queue length in jobs, first to last submission
 };
 
-Timed run_case(const Scenario& scenario, const char* policy, int runs) {
+TimedScale run_case(const Scenario& scenario, const char* policy, int runs) {
   RunOptions run;
   run.policy.overlay("placement=consolidate", "bench");
   const PreparedPolicy prepared = prepare(policy, run);
-  Timed out;
+  TimedScale out;
   for (int i = 0; i < runs; ++i) {
     const Run done = run_prepared(scenario, prepared, run);
     out.wall_s = std::min(out.wall_s, done.wall_s);
@@ -45,7 +45,7 @@ Timed run_case(const Scenario& scenario, const char* policy, int runs) {
 }
 
 // Adds a result whose ratio is the speed-up over real time, the time span of the trace.
-void add(Json& results, const std::string& name, const Scenario& scenario, const Timed& t) {
+void add(Json& results, const std::string& name, const Scenario& scenario, const TimedScale& t) {
   const std::vector<Job>& jobs = scenario.trace.jobs;
   const double span_s = 1e-6 * static_cast<double>(jobs.back().submit_us);
   const auto gangs = std::ranges::count_if(jobs, [](const Job& job) { return job.gpus > 1; });
@@ -87,7 +87,7 @@ void bench_time_per_event_growth(Json& results) {
   for (const auto& [jobs, nodes] : sizes) {
     const Scenario scenario = site(jobs, nodes);
     for (const char* policy : kPolicies) {
-      const Timed t = run_case(scenario, policy, 1);
+      const TimedScale t = run_case(scenario, policy, 1);
       results.push_back(
           {{"name", fmt::format("growth_{}_jobs_{}_gpus_{}", jobs, 8 * nodes, policy)},
            {"value", 1e6 * t.wall_s / static_cast<double>(t.events)},

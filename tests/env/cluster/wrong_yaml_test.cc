@@ -17,7 +17,7 @@ namespace {
 using ::testing::HasSubstr;
 using testing::TempFile;
 
-std::string error_of(const std::string& text) {
+std::string load_error(const std::string& text) {
   try {
     load_cluster(text);
   } catch (const InputError& error) {
@@ -36,7 +36,7 @@ class WrongYaml : public ::testing::TestWithParam<Wrong> {};
 
 TEST_P(WrongYaml, NamesLineAndColumn) {
   const TempFile file("wrong.yaml", GetParam().yaml);
-  EXPECT_THAT(error_of(file.path()), HasSubstr(file.path() + GetParam().message));
+  EXPECT_THAT(load_error(file.path()), HasSubstr(file.path() + GetParam().message));
 }
 
 INSTANTIATE_TEST_SUITE_P(

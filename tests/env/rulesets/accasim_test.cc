@@ -10,7 +10,7 @@
 namespace yard::testing {
 namespace {
 
-const Play kFifo{"accasim", "fifo", ""};
+const Play kAccasimFifo{"accasim", "fifo", ""};
 
 TEST(AccaSim, MatchesTheReferenceSimulator) {
   for (uint64_t seed = 0; seed < 300; ++seed) {
@@ -19,7 +19,7 @@ TEST(AccaSim, MatchesTheReferenceSimulator) {
     const int cores = 1 + static_cast<int>(rng.below(40));
     const std::vector<Job> jobs = coarse_jobs(rng, {.largest = cores});
     const Scene scene(std::to_string(cores) + "x1", jobs);
-    expect_same(replay_checked(scene, kFifo),
+    expect_same(replay_checked(scene, kAccasimFifo),
                 reference::tiresias(in_seconds(jobs), {cores, 1, cores}, "fifo", "count"));
     if (HasFatalFailure() || HasNonfatalFailure()) return;
   }
@@ -28,7 +28,8 @@ TEST(AccaSim, MatchesTheReferenceSimulator) {
 TEST(AccaSim, NodesMayHaveSeveralCores) {
   const std::vector<Job> jobs = jobs_of({{0, 7, 10}, {0, 2, 10}, {1, 1, 5}});
   const Scene one("8x1", jobs), four("2x4", jobs);
-  EXPECT_EQ(csv_of(one, replay_checked(one, kFifo)), csv_of(four, replay_checked(four, kFifo)));
+  EXPECT_EQ(csv_of(one, replay_checked(one, kAccasimFifo)),
+            csv_of(four, replay_checked(four, kAccasimFifo)));
 }
 
 TEST(AccaSim, RejectsUnsupportedOptions) {

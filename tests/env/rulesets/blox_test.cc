@@ -15,13 +15,13 @@
 namespace yard::testing {
 namespace {
 
-const Play kFifo{"blox", "fifo", ""};
+const Play kBloxFifo{"blox", "fifo", ""};
 
 TEST(Blox, TotalsMatchTheOriginal) {
   YARD_NEEDS_XVAL();
   const Trace trace = load_trace((xval_dir() / "60_job.csv").string(), {});
   const Scene scene("2x8", trace.jobs);
-  const Outcome outcome = replay_checked(scene, kFifo);
+  const Outcome outcome = replay_checked(scene, kBloxFifo);
   EXPECT_EQ(total_jct_us(scene, outcome.jobs), 121'290 * kSecond);
   EXPECT_EQ(outcome.end_us, 6'600 * kSecond);
 }
@@ -29,7 +29,7 @@ TEST(Blox, TotalsMatchTheOriginal) {
 // The original's number of rounds, the first at 0.
 TEST(Blox, RoundsMatchTheOriginal) {
   const Scene scene("8x8", load_trace("synthetic:xv", {.jobs = 480}).jobs);
-  EXPECT_EQ(replay(scene, kFifo).end_us, (2'560 - 1) * 300 * kSecond);
+  EXPECT_EQ(replay(scene, kBloxFifo).end_us, (2'560 - 1) * 300 * kSecond);
 }
 
 TEST(Blox, MatchesTheReferenceSimulator) {
@@ -54,7 +54,7 @@ TEST(Blox, MatchesTheReferenceSimulator) {
     const Scene scene(text, jobs);
     const int64_t rounds_s[] = {300, 300, 60, 1};
     const int64_t round_s = rounds_s[rng.below(4)];
-    Play play = kFifo;
+    Play play = kBloxFifo;
     play.settings.set("round_s", std::to_string(round_s), "test");
     const auto slow = reference::blox(in_seconds(jobs), nodes, round_s);
     if (std::any_of(slow.begin(), slow.end(), [](const auto& o) { return o.end_s < 0; })) {
@@ -73,7 +73,7 @@ TEST(Blox, MatchesTheReferenceSimulator) {
 // 3 GPUs are free on the first node, 8 on the second: 3 + 4 is not 4.
 TEST(Blox, PlacementMustHaveTheExactNumberOfGpus) {
   const Scene scene("2x8", jobs_of({{0, 5, 500}, {0, 4, 10}, {0, 1, 10}}));
-  const Outcome outcome = replay_checked(scene, kFifo);
+  const Outcome outcome = replay_checked(scene, kBloxFifo);
   EXPECT_EQ(outcome.jobs[0].end_us, 600 * kSecond);
   EXPECT_EQ(outcome.jobs[1].start_us, 600 * kSecond);
   EXPECT_EQ(outcome.jobs[2].start_us, 600 * kSecond);
@@ -82,7 +82,7 @@ TEST(Blox, PlacementMustHaveTheExactNumberOfGpus) {
 TEST(Blox, ReportsAJobThatBlocksTheQueueForEver) {
   const Scene scene("2x8", jobs_of({{0, 12, 10}, {0, 1, 10}}));
   try {
-    replay(scene, kFifo);
+    replay(scene, kBloxFifo);
     FAIL();
   } catch (const RunError& error) {
     EXPECT_STREQ(error.what(), "blox: fifo leaves 2 jobs waiting with nothing running");

@@ -27,9 +27,9 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-Outcome replay(const Scene& scene, const std::string& throughputs,
-               const reference::GavelSettings& rules = {},
-               std::function<void(const SimState&)> watch = nullptr) {
+Outcome replay_gavel(const Scene& scene, const std::string& throughputs,
+                     const reference::GavelSettings& rules = {},
+                     std::function<void(const SimState&)> watch = nullptr) {
   Settings settings;
   settings.set("throughputs", throughputs, "test");
   settings.set("round_s", std::to_string(rules.round_s), "test");
@@ -48,7 +48,7 @@ Outcome replay(const Scene& scene, const std::string& throughputs,
                 .watch = std::move(watch)});
 }
 
-struct Published {
+struct GavelTotals {
   const char* trace;  // relative to the folder of traces
   const char* cluster;
   uint32_t seed;
@@ -59,7 +59,7 @@ struct Published {
 
 // The first is the original's result. The others come from a reimplementation of its steps which
 // uses Python's own dictionaries, heap and random numbers.
-const Published kPublished[] = {
+const GavelTotals kGavelTotals[] = {
     {"../xval/gavel-mm1.trace", "1x4:v100", 0, 54397.143 * 59, 151868.901, 0, 0},
     {"gavel/traces-physical/max_min_fairness.trace.gz", "4x4:v100", 0, 3729819.986, 103631.411, 319,
      0},
@@ -75,13 +75,13 @@ const Published kPublished[] = {
 TEST(Gavel, TotalsOfPublishedTracesMatch) {
   YARD_NEEDS_XVAL();
   const std::string file = traces_dir() / "gavel/simulation_throughputs.json.gz";
-  for (const Published& p : kPublished) {
+  for (const GavelTotals& p : kGavelTotals) {
     SCOPED_TRACE(std::string(p.trace) + " on " + p.cluster);
     Trace trace = load_trace((traces_dir() / p.trace).string(), {});
     fill_run_times(trace, {.throughputs = file, .rates = ""}, true);
     check_jobs_fit_cluster(trace, load_cluster(p.cluster), true);
     const Scene scene(p.cluster, trace.jobs);
-    const Outcome outcome = replay(scene, file, {.seed = p.seed});
+    const Outcome outcome = replay_gavel(scene, file, {.seed = p.seed});
     double sum_s = 0, last_s = 0;
     int64_t preemptions = 0;
     int dropped = 0;
@@ -123,19 +123,19 @@ TEST(Gavel, RandomDrawsMatchPython) {
 
 // --- against the slow simulator
 
-struct World {
+struct GavelWorld {
   std::string cluster;
   std::map<std::string, int> workers;
 };
 
-const std::vector<World> kWorlds = {
+const std::vector<GavelWorld> kGavelWorlds = {
     {"1x4", {{"v100", 4}}},
     {"2x8:v100", {{"v100", 16}}},
     {"3x1:k80", {{"k80", 3}}},
     {"1x4:v100+1x4:p100+2x2:k80", {{"v100", 4}, {"p100", 4}, {"k80", 4}}},
     {"1x2:p100+1x6:k80+1x2:p100", {{"p100", 4}, {"k80", 6}}}};
 
-struct Case {
+struct GavelCase {
   std::vector<Job> jobs;
   std::vector<reference::GavelJob> plain;
   std::string json;
@@ -144,8 +144,8 @@ struct Case {
 
 // Throughputs take few simple values and arrivals are coarse, so that shares, deficits and ends
 // tie. Job lengths are often slightly above whole rounds.
-Case random_case(Rng& rng, const World& world) {
-  Case c;
+GavelCase random_gavel_case(Rng& rng, const GavelWorld& world) {
+  GavelCase c;
   c.rules.seed = rng.below(5);
   if (rng.below(2) == 0) c.rules = {.round_s = 61, .recompute_s = 200, .seed = c.rules.seed};
   const std::vector<std::string> models = {"A", "B (batch size 2)", "C"};
@@ -209,19 +209,19 @@ TEST(Gavel, MatchesTheReferenceSimulator) {
   for (uint64_t seed = 0; seed < 400; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Rng rng = Rng{seed}.split(3);
-    const World& world = kWorlds[rng.below(static_cast<uint32_t>(kWorlds.size()))];
+    const GavelWorld& world = kGavelWorlds[rng.below(static_cast<uint32_t>(kGavelWorlds.size()))];
     SCOPED_TRACE(world.cluster);
-    const Case c = random_case(rng, world);
+    const GavelCase c = random_gavel_case(rng, world);
     const Scene scene(world.cluster, c.jobs);
     const std::string file = written("throughputs.json", c.json);
     const auto slow = reference::gavel(c.plain, world.workers, c.rules);
     StepChecker checker(scene.fixed());
     if (slow.empty()) {
-      EXPECT_ANY_THROW(replay(scene, file, c.rules, checker.watcher()));
+      EXPECT_ANY_THROW(replay_gavel(scene, file, c.rules, checker.watcher()));
       ++stuck;
       continue;
     }
-    const Outcome fast = replay(scene, file, c.rules, checker.watcher());
+    const Outcome fast = replay_gavel(scene, file, c.rules, checker.watcher());
     ASSERT_EQ(checker.broken(), "");
     for (size_t j = 0; j < c.jobs.size(); ++j) {
       SCOPED_TRACE("job " + std::to_string(j));
@@ -271,7 +271,7 @@ TEST(Gavel, FreedGpusStayIdleUntilTheNextAllocation) {
   // waits until 1920 s have passed since 10: the next round's end is at 2170.
   const Scene scene("1x2",
                     with_steps(jobs_of({{10, 1, 1}, {10, 1, 1}, {20, 1, 1}}), {100, 3000, 100}));
-  const Outcome outcome = replay(scene, file_of({{"v100", {{1, 1}}}}));
+  const Outcome outcome = replay_gavel(scene, file_of({{"v100", {{1, 1}}}}));
   EXPECT_EQ(outcome.jobs[0].end_us, 110 * kSecond);
   EXPECT_EQ(outcome.jobs[1].end_us, 3010 * kSecond);
   EXPECT_EQ(outcome.jobs[2].start_us, 2170 * kSecond);
@@ -281,7 +281,7 @@ TEST(Gavel, FreedGpusStayIdleUntilTheNextAllocation) {
 
 TEST(Gavel, JobWithFewerLastStepsThanGpusIsDropped) {
   const Scene scene("1x2", with_steps(jobs_of({{0, 2, 1}, {5, 1, 1}}), {361, 10}));
-  const Outcome outcome = replay(scene, file_of({{"v100", {{1, 1}, {2, 1}}}}));
+  const Outcome outcome = replay_gavel(scene, file_of({{"v100", {{1, 1}, {2, 1}}}}));
   EXPECT_EQ(outcome.jobs[0].start_us, 0);
   EXPECT_EQ(outcome.jobs[0].end_us, kNone);
   EXPECT_NE(outcome.jobs[1].end_us, kNone);
@@ -291,7 +291,7 @@ std::string refusal(const std::string& cluster, const std::vector<Job>& jobs,
                     const std::string& file) {
   const Scene scene(cluster, jobs);
   try {
-    replay(scene, file);
+    replay_gavel(scene, file);
   } catch (const InputError& error) {
     return error.what();
   }
@@ -314,7 +314,7 @@ TEST(Gavel, MissingThroughputsAreNamed) {
 TEST(Gavel, JobThatCanNeverRunIsAnError) {
   // A type with 8 GPUs exists, but the job gets the last type by name, which has four.
   const Scene scene("1x8:k80+1x4:p100", with_steps(jobs_of({{0, 8, 1}}), {10}));
-  EXPECT_THROW(replay(scene, file_of({{"k80", {{8, 1}}}, {"p100", {{8, 1}}}})), RunError);
+  EXPECT_THROW(replay_gavel(scene, file_of({{"k80", {{8, 1}}}, {"p100", {{8, 1}}}})), RunError);
 }
 
 }  // namespace

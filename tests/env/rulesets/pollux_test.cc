@@ -22,8 +22,9 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-Outcome replay(const Scene& scene, const std::string& rates, const std::string& round_s = "60",
-               std::function<void(const SimState&)> watch = nullptr) {
+Outcome replay_pollux(const Scene& scene, const std::string& rates,
+                      const std::string& round_s = "60",
+                      std::function<void(const SimState&)> watch = nullptr) {
   Settings settings;
   settings.set("rates", rates, "test");
   settings.set("round_s", round_s, "test");
@@ -39,20 +40,20 @@ Outcome replay(const Scene& scene, const std::string& rates, const std::string& 
                 .watch = std::move(watch)});
 }
 
-struct Published {
+struct PolluxMean {
   int workload;
   double mean_jct_s;
 };
 
-const Published kPublished[] = {{1, 2473.65}, {2, 5144.9625}, {3, 3876.25625}};
+const PolluxMean kPolluxMeans[] = {{1, 2473.65}, {2, 5144.9625}, {3, 3876.25625}};
 
 TEST(Pollux, CompletionsAndRestartsMatchTheOriginal) {
   YARD_NEEDS_XVAL();
-  for (const Published& p : kPublished) {
+  for (const PolluxMean& p : kPolluxMeans) {
     SCOPED_TRACE(p.workload);
     const std::string name = "pollux-workload-" + std::to_string(p.workload);
     const Scene scene("16x4", load_trace((xval_dir() / (name + ".csv")).string(), {}).jobs);
-    const Outcome outcome = replay(scene, (xval_dir() / (name + "-rates.csv.gz")).string());
+    const Outcome outcome = replay_pollux(scene, (xval_dir() / (name + "-rates.csv.gz")).string());
     EXPECT_DOUBLE_EQ(static_cast<double>(total_jct_us(scene, outcome.jobs)) / kSecond / 160,
                      p.mean_jct_s);
     Lines lines = Lines::of_file(xval_dir() / "expected" / (name + "-tiresias-jct.csv"));
@@ -72,15 +73,15 @@ TEST(Pollux, CompletionsAndRestartsMatchTheOriginal) {
 
 // --- against the slow simulator
 
-struct World {
+struct PolluxWorld {
   std::string cluster;
   std::vector<int> node_gpus;
 };
 
-const std::vector<World> kWorlds = {
+const std::vector<PolluxWorld> kPolluxWorlds = {
     {"1x4", {4}}, {"4x4", {4, 4, 4, 4}}, {"3x2+1x8+1x1", {2, 2, 2, 8, 1}}, {"2x8", {8, 8}}};
 
-struct Case {
+struct PolluxCase {
   std::vector<Job> jobs;
   std::vector<reference::PolluxJob> plain;
   // By job; goodput by placement and epoch.
@@ -90,8 +91,8 @@ struct Case {
 
 // Rates and progress are halves and quarters, so that epochs often end at half a second. Some jobs
 // have enough GPU time to be demoted.
-Case random_case(Rng& rng, const World& world) {
-  Case c;
+PolluxCase random_pollux_case(Rng& rng, const PolluxWorld& world) {
+  PolluxCase c;
   int largest = 0, total = 0;
   for (const int gpus : world.node_gpus) {
     largest = std::max(largest, gpus);
@@ -140,12 +141,13 @@ TEST(Pollux, MatchesTheReferenceSimulator) {
   for (uint64_t seed = 0; seed < 300; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Rng rng = Rng{seed}.split(1);
-    const World& world = kWorlds[rng.below(static_cast<uint32_t>(kWorlds.size()))];
+    const PolluxWorld& world =
+        kPolluxWorlds[rng.below(static_cast<uint32_t>(kPolluxWorlds.size()))];
     SCOPED_TRACE(world.cluster);
-    const Case c = random_case(rng, world);
+    const PolluxCase c = random_pollux_case(rng, world);
     const Scene scene(world.cluster, c.jobs);
     StepChecker checker(scene.fixed());
-    const Outcome fast = replay(scene, written("rates.csv", c.csv), "60", checker.watcher());
+    const Outcome fast = replay_pollux(scene, written("rates.csv", c.csv), "60", checker.watcher());
     ASSERT_EQ(checker.broken(), "");
     const auto slow = reference::pollux(
         c.plain, world.node_gpus, [&](int j, const std::string& placement, int epoch) {
@@ -168,15 +170,15 @@ TEST(Pollux, MatchesTheReferenceSimulator) {
 
 // --- by hand
 
-const char* const kHeader = "job,placement,epoch,goodput,next_progress,completion_epoch\n";
+const char* const kRatesHeader = "job,placement,epoch,goodput,next_progress,completion_epoch\n";
 
 TEST(Pollux, JobStartsAtARoundsEndAndMayEndWithinOne) {
   const Scene scene("1x4", jobs_of({{0, 4, 1}, {61, 2, 1}, {120, 2, 1}}));
   // a: noticed at 60, 30 s of rescaling, 10 units at 0.8/s = 12.5 s, cut to 12 s; its GPUs are free
   // at 120. b and c: noticed at 120, both end at 120 + 30 + 11.
-  const std::string rates =
-      written("rates.csv", std::string(kHeader) + "a,4,0,0.8,10,0\nb,2,0,1,11,0\nc,2,0,2,22,0\n");
-  const Outcome outcome = replay(scene, rates);
+  const std::string rates = written(
+      "rates.csv", std::string(kRatesHeader) + "a,4,0,0.8,10,0\nb,2,0,1,11,0\nc,2,0,2,22,0\n");
+  const Outcome outcome = replay_pollux(scene, rates);
   EXPECT_EQ(outcome.jobs[0].start_us, 60 * kSecond);
   EXPECT_EQ(outcome.jobs[0].end_us, 102 * kSecond);
   EXPECT_EQ(outcome.jobs[1].start_us, 120 * kSecond);
@@ -187,14 +189,14 @@ TEST(Pollux, JobStartsAtARoundsEndAndMayEndWithinOne) {
 
 TEST(Pollux, RoundLengthIsConfigurable) {
   const Scene scene("1x4", jobs_of({{5, 1, 1}}));
-  const std::string rates = written("rates.csv", std::string(kHeader) + "a,1,0,1,100,0\n");
-  EXPECT_EQ(replay(scene, rates, "10").jobs[0].start_us, 10 * kSecond);
-  EXPECT_EQ(replay(scene, rates, "10").jobs[0].end_us, 140 * kSecond);
+  const std::string rates = written("rates.csv", std::string(kRatesHeader) + "a,1,0,1,100,0\n");
+  EXPECT_EQ(replay_pollux(scene, rates, "10").jobs[0].start_us, 10 * kSecond);
+  EXPECT_EQ(replay_pollux(scene, rates, "10").jobs[0].end_us, 140 * kSecond);
 }
 
 std::string refusal(const Scene& scene, const std::string& rows) {
   try {
-    replay(scene, written("rates.csv", kHeader + rows));
+    replay_pollux(scene, written("rates.csv", kRatesHeader + rows));
   } catch (const InputError& error) {
     return error.what();
   }
@@ -221,8 +223,8 @@ TEST(Pollux, RepeatedJobUsesTheOriginalsRates) {
 TEST(Pollux, OversizedJobIsAnError) {
   const Scene scene("1x4", jobs_of({{0, 5, 1}, {0, 1, 1}}));
   const std::string rates =
-      written("rates.csv", std::string(kHeader) + "a,5,0,1,10,0\nb,1,0,1,10,0\n");
-  EXPECT_THROW(replay(scene, rates), RunError);
+      written("rates.csv", std::string(kRatesHeader) + "a,5,0,1,10,0\nb,1,0,1,10,0\n");
+  EXPECT_THROW(replay_pollux(scene, rates), RunError);
 }
 
 }  // namespace

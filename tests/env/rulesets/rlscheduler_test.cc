@@ -21,8 +21,8 @@ struct Rules {
   int window = 1024;
 };
 
-Outcome replay(const Scene& scene, const Rules& rules,
-               std::function<void(const SimState&)> watch = nullptr) {
+Outcome replay_rlscheduler(const Scene& scene, const Rules& rules,
+                           std::function<void(const SimState&)> watch = nullptr) {
   Settings settings;
   settings.set("backfill", rules.backfill ? "1" : "0", "test");
   settings.set("window", std::to_string(rules.window), "test");
@@ -109,7 +109,7 @@ TEST_P(RlSchedulerRandom, MatchesTheReferenceSimulator) {
     for (const bool backfill : {false, true}) {
       SCOPED_TRACE(backfill);
       StepChecker checker(scene.fixed());
-      const Outcome fast = replay(scene, {GetParam(), backfill}, checker.watcher());
+      const Outcome fast = replay_rlscheduler(scene, {GetParam(), backfill}, checker.watcher());
       ASSERT_EQ(checker.broken(), "");
       const std::vector<int64_t> start_s =
           reference::rlscheduler(plain, procs, GetParam(), backfill);
@@ -137,7 +137,7 @@ TEST(RlScheduler, CommitsBeforeConsideringLaterArrivals) {
   // a runs at once, and the queue is empty. b is then dequeued and committed to before c is
   // considered, which is shorter and was submitted meanwhile.
   const Scene scene("1x4", jobs_of({{0, 4, 100}, {10, 4, 50}, {20, 4, 5}}));
-  const Outcome outcome = replay(scene, {"sjf"});
+  const Outcome outcome = replay_rlscheduler(scene, {"sjf"});
   EXPECT_EQ(outcome.jobs[1].start_us, 100 * kSecond);
   EXPECT_EQ(outcome.jobs[2].start_us, 150 * kSecond);
 }
@@ -145,9 +145,9 @@ TEST(RlScheduler, CommitsBeforeConsideringLaterArrivals) {
 TEST(RlScheduler, BackfillKeepsTheReservation) {
   // b is committed to and may start at 100. c fits next to a and ends at 90 < 100; d does not.
   const Scene scene("1x4", jobs_of({{0, 3, 100}, {10, 4, 50}, {20, 1, 70}, {20, 1, 80}}));
-  const Outcome plain = replay(scene, {"fcfs"});
+  const Outcome plain = replay_rlscheduler(scene, {"fcfs"});
   EXPECT_EQ(plain.jobs[2].start_us, 150 * kSecond);
-  const Outcome outcome = replay(scene, {"fcfs", true});
+  const Outcome outcome = replay_rlscheduler(scene, {"fcfs", true});
   EXPECT_EQ(outcome.jobs[1].start_us, 100 * kSecond);
   EXPECT_EQ(outcome.jobs[2].start_us, 20 * kSecond);
   EXPECT_EQ(outcome.jobs[3].start_us, 150 * kSecond);
@@ -158,12 +158,12 @@ TEST(RlScheduler, JobWithoutTimesRequestsMinusOneSecond) {
   // than the 10 s of its run time.
   std::vector<Job> jobs = jobs_of({{0, 4, 100}, {5, 4, 50}, {6, 4, 3}, {7, 4, 10}, {8, 4, 1}});
   jobs[3].run_unknown = true;
-  const Outcome outcome = replay(Scene("1x4", jobs), {"sjf"});
+  const Outcome outcome = replay_rlscheduler(Scene("1x4", jobs), {"sjf"});
   EXPECT_EQ(outcome.jobs[1].start_us, 100 * kSecond);
   EXPECT_EQ(outcome.jobs[3].start_us, 150 * kSecond);
   EXPECT_EQ(outcome.jobs[4].start_us, 160 * kSecond);
   jobs[3].limit_us = 10 * kSecond;  // the user's request takes precedence
-  EXPECT_EQ(replay(Scene("1x4", jobs), {"sjf"}).jobs[3].start_us, 154 * kSecond);
+  EXPECT_EQ(replay_rlscheduler(Scene("1x4", jobs), {"sjf"}).jobs[3].start_us, 154 * kSecond);
 }
 
 TEST(RlScheduler, PlaysOnlyTheScoredJobs) {
@@ -171,21 +171,21 @@ TEST(RlScheduler, PlaysOnlyTheScoredJobs) {
   jobs[0].scored = jobs[4].scored = false;
   jobs[2].run_us = 0;  // dropped, as in the original
   const Scene scene("1x4", jobs);
-  const Outcome outcome = replay(scene, {"fcfs", false, 2});
+  const Outcome outcome = replay_rlscheduler(scene, {"fcfs", false, 2});
   EXPECT_EQ(outcome.begin_us, 1 * kSecond);
   EXPECT_EQ(outcome.jobs[0].start_us, kNone);
   EXPECT_EQ(outcome.jobs[1].start_us, 1 * kSecond);
   EXPECT_EQ(outcome.jobs[2].start_us, kNone);
   EXPECT_EQ(outcome.jobs[3].start_us, 11 * kSecond);
   EXPECT_EQ(outcome.jobs[4].start_us, kNone);
-  const Outcome shorter = replay(scene, {"fcfs", false, 1});
+  const Outcome shorter = replay_rlscheduler(scene, {"fcfs", false, 1});
   EXPECT_EQ(shorter.jobs[3].start_us, kNone);
 }
 
 TEST(RlScheduler, OversizedJobIsAnError) {
   const Scene scene("1x4", jobs_of({{0, 5, 10}}));
-  EXPECT_THROW(replay(scene, {"fcfs"}), RunError);
-  EXPECT_THROW(replay(scene, {"fcfs", true}), RunError);
+  EXPECT_THROW(replay_rlscheduler(scene, {"fcfs"}), RunError);
+  EXPECT_THROW(replay_rlscheduler(scene, {"fcfs", true}), RunError);
 }
 
 TEST(RlScheduler, BackfillIsZeroOrOne) {

@@ -17,11 +17,11 @@
 namespace yard::testing {
 namespace {
 
-Play play(const std::string& policy, const std::string& placement) {
+Play tiresias_play(const std::string& policy, const std::string& placement) {
   return {"tiresias", policy, placement};
 }
 
-struct Published {
+struct TiresiasTotals {
   std::string file;
   std::string trace;  // a file of the published results, or the number of generated jobs
   std::string cluster;
@@ -30,9 +30,9 @@ struct Published {
   std::string sha256;  // of csv_of()
 };
 
-std::ostream& operator<<(std::ostream& out, const Published& p) { return out << p.file; }
+std::ostream& operator<<(std::ostream& out, const TiresiasTotals& p) { return out << p.file; }
 
-const Published kPublished[] = {
+const TiresiasTotals kTiresiasTotals[] = {
     {"tiresias-60_job-n2g8-count-fifo.csv", "60_job.csv", "2x8", "fifo", "count", 12049, 3335, 0,
      ""},
     {"tiresias-60_job-n2g8-yarn-fifo.csv", "60_job.csv", "2x8", "fifo", "yarn", 13634, 3357, 0, ""},
@@ -46,17 +46,17 @@ const Published kPublished[] = {
      "3c4e3df76a0ab66ea686287adbfdf9dced5c658759e1235f747f924dad255be6"},
 };
 
-class TiresiasPublished : public ::testing::TestWithParam<Published> {};
+class TiresiasPublished : public ::testing::TestWithParam<TiresiasTotals> {};
 
 TEST_P(TiresiasPublished, StartsAndEndsMatchTheOriginal) {
-  const Published& p = GetParam();
+  const TiresiasTotals& p = GetParam();
   const bool generated = p.trace.find('.') == std::string::npos;
   if (!generated) YARD_NEEDS_XVAL();
   const Trace trace = generated
                           ? load_trace("synthetic:xv", {.jobs = std::stoi(p.trace)})
                           : load_trace((xval_dir() / p.trace).string(), {.format = "tiresias"});
   const Scene scene(p.cluster, trace.jobs);
-  const Outcome outcome = replay(scene, play(p.policy, p.placement));
+  const Outcome outcome = replay(scene, tiresias_play(p.policy, p.placement));
   EXPECT_EQ(total_jct_us(scene, outcome.jobs), p.sum_jct_s * kSecond);
   EXPECT_EQ(outcome.end_us, p.makespan_s * kSecond);
   EXPECT_EQ(preemptions(outcome), p.preemptions);
@@ -68,7 +68,7 @@ TEST_P(TiresiasPublished, StartsAndEndsMatchTheOriginal) {
   EXPECT_EQ(csv, read_file((xval_dir() / "expected" / p.file).string()));
 }
 
-INSTANTIATE_TEST_SUITE_P(All, TiresiasPublished, ::testing::ValuesIn(kPublished),
+INSTANTIATE_TEST_SUITE_P(All, TiresiasPublished, ::testing::ValuesIn(kTiresiasTotals),
                          [](const auto& info) {
                            std::string name;
                            for (const char c : info.param.file.substr(9)) {
@@ -83,14 +83,14 @@ TEST(Tiresias, TotalsOfTheLongTraceMatchTheOriginal) {
   const auto sum_s = [&](const Play& play) {
     return total_jct_us(scene, replay(scene, play).jobs) / kSecond;
   };
-  EXPECT_EQ(sum_s(play("fifo", "yarn")), 7'550'389'525);
-  EXPECT_EQ(sum_s(play("dlas", "count")), 244'617'402);
+  EXPECT_EQ(sum_s(tiresias_play("fifo", "yarn")), 7'550'389'525);
+  EXPECT_EQ(sum_s(tiresias_play("dlas", "count")), 244'617'402);
 }
 
 // --- against the slow simulator
 // -------------------------------------------------------------------
 
-struct Cluster {
+struct TiresiasCluster {
   std::string text;
   reference::Nodes nodes;
 };
@@ -115,20 +115,20 @@ class TiresiasRandom : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(TiresiasRandom, MatchesTheReferenceSimulator) {
   const std::string policy = GetParam();
-  const std::vector<Cluster> clusters = {{"1x4", {1, 4, 1}},
-                                         {"2x8", {2, 8, 2}},
-                                         {"3x4", {3, 4, 3}},
-                                         {"8x8", {8, 8, 8}},
-                                         {two_switches(), {6, 4, 3}}};
+  const std::vector<TiresiasCluster> clusters = {{"1x4", {1, 4, 1}},
+                                                 {"2x8", {2, 8, 2}},
+                                                 {"3x4", {3, 4, 3}},
+                                                 {"8x8", {8, 8, 8}},
+                                                 {two_switches(), {6, 4, 3}}};
   for (uint64_t seed = 0; seed < 120; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Rng rng = Rng{seed}.split(sha256_hex(policy)[0]);
-    const Cluster& cluster = clusters[rng.below(static_cast<uint32_t>(clusters.size()))];
+    const TiresiasCluster& cluster = clusters[rng.below(static_cast<uint32_t>(clusters.size()))];
     const std::vector<Job> jobs = jobs_for(rng, cluster.nodes, rng.below(2) == 0);
     const Scene scene(cluster.text, jobs);
     for (const char* placement : {"count", "yarn"}) {
       SCOPED_TRACE(placement + (" on " + cluster.text));
-      expect_same(replay_checked(scene, play(policy, placement)),
+      expect_same(replay_checked(scene, tiresias_play(policy, placement)),
                   reference::tiresias(in_seconds(jobs), cluster.nodes, policy, placement));
       if (HasFatalFailure() || HasNonfatalFailure()) return;
     }
@@ -153,7 +153,7 @@ TEST(Tiresias, RandomJobsCoverTheStaleEnd) {
     const std::vector<Job> jobs = jobs_for(rng, {1, 4, 1}, true);
     const Scene scene("1x4", jobs);
     std::vector<int64_t> ran_us(jobs.size(), 0);
-    replay(scene, play("dlas-gpu", "count"), [&](const SimState& s) {
+    replay(scene, tiresias_play("dlas-gpu", "count"), [&](const SimState& s) {
       for (int32_t i = 0; i < s.head->num_changed; ++i) {
         const int32_t slot = s.changed[i];
         if (s.phase[slot] == Phase::kDone) {
@@ -171,17 +171,17 @@ TEST(Tiresias, RandomJobsCoverTheStaleEnd) {
 
 TEST(Tiresias, TruncatesRunTimesAndRoundsSubmissionsUp) {
   const Scene scene("1x4", jobs_of({{0, 4, 10.9}, {2.5, 4, 5}}));
-  const Outcome outcome = replay(scene, play("fifo", "count"));
+  const Outcome outcome = replay(scene, tiresias_play("fifo", "count"));
   EXPECT_EQ(outcome.jobs[0].end_us, 10 * kSecond);
   EXPECT_EQ(outcome.jobs[1].start_us, 10 * kSecond);
   const Scene idle("1x4", jobs_of({{2.5, 4, 5}}));
-  EXPECT_EQ(replay(idle, play("fifo", "count")).jobs[0].start_us, 3 * kSecond);
+  EXPECT_EQ(replay(idle, tiresias_play("fifo", "count")).jobs[0].start_us, 3 * kSecond);
 }
 
 std::string refused(const std::string& cluster, const std::string& policy,
                     const std::string& placement) {
   const Scene scene(cluster, jobs_of({{0, 1, 10}}));
-  return refusal(scene, play(policy, placement));
+  return refusal(scene, tiresias_play(policy, placement));
 }
 
 TEST(Tiresias, RejectsUnsupportedOptions) {
@@ -200,10 +200,10 @@ TEST(Tiresias, ReportsAJobThatCanNeverRun) {
   std::ofstream(path) << "nodes: [{gpus: 4, rack: 0}, {gpus: 4, rack: 1}]\n";
   const Scene scene(path, jobs_of({{0, 8, 10}}));
   for (const char* policy : {"fifo", "fjf", "sjf", "shortest", "shortest-gpu"}) {
-    EXPECT_THROW(replay(scene, play(policy, "yarn")), RunError) << policy;
-    EXPECT_EQ(replay(scene, play(policy, "count")).jobs[0].end_us, 10 * kSecond) << policy;
+    EXPECT_THROW(replay(scene, tiresias_play(policy, "yarn")), RunError) << policy;
+    EXPECT_EQ(replay(scene, tiresias_play(policy, "count")).jobs[0].end_us, 10 * kSecond) << policy;
   }
-  EXPECT_EQ(replay(scene, play("dlas", "yarn")).jobs[0].end_us, 10 * kSecond);
+  EXPECT_EQ(replay(scene, tiresias_play("dlas", "yarn")).jobs[0].end_us, 10 * kSecond);
 }
 
 }  // namespace

@@ -42,11 +42,12 @@ ClusterSpec half_and_half() {
   return spec;
 }
 
-struct Rates {
+struct ExchangeRates {
   std::vector<double> factor;  // by job: rate relative to isolation
 };
 
-Rates with_priorities(const std::vector<uint8_t>& priorities, const std::vector<int>& order) {
+ExchangeRates with_priorities(const std::vector<uint8_t>& priorities,
+                              const std::vector<int>& order) {
   std::vector<Job> jobs;
   for (size_t j = 0; j < priorities.size(); ++j) {
     jobs.push_back(jobs_of({{0, 2, 100}}).front());
@@ -64,7 +65,7 @@ Rates with_priorities(const std::vector<uint8_t>& priorities, const std::vector<
   }
   refresh_rates(scene.fixed(), s);
   EXPECT_EQ(broken_invariant(scene.fixed(), s), "");
-  Rates out;
+  ExchangeRates out;
   for (size_t j = 0; j < jobs.size(); ++j) {
     out.factor.push_back(s.rate[static_cast<int64_t>(j)] /
                          s.isolated_rate[static_cast<int64_t>(j)]);
@@ -77,7 +78,7 @@ void expect_factors(const std::vector<uint8_t>& priorities, const std::vector<do
   for (size_t j = 0; j < priorities.size(); ++j) order.push_back(static_cast<int>(j));
   std::vector<double> first;
   do {
-    const Rates rates = with_priorities(priorities, order);
+    const ExchangeRates rates = with_priorities(priorities, order);
     if (first.empty()) first = rates.factor;
     EXPECT_EQ(rates.factor, first) << "bit-identical for any order of starts";
     for (size_t j = 0; j < factors.size(); ++j) {

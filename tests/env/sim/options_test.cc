@@ -16,7 +16,7 @@
 namespace yard::testing {
 namespace {
 
-struct CheckCounts {
+struct OptionChecks {
   int64_t ways[kOptionKinds] = {};
   int64_t anywhere = 0, rates = 0, slowed = 0, interfering = 0;
 };
@@ -34,7 +34,7 @@ int32_t nodes_needed(const SpecColumns& spec, int32_t gpus) {
   return (gpus + spec.max_node_gpus - 1) / spec.max_node_gpus;
 }
 
-void expect_sound(const View& view, int32_t slot, const PlacementOption& o, CheckCounts& counts) {
+void expect_sound(const View& view, int32_t slot, const PlacementOption& o, OptionChecks& counts) {
   const SpecColumns& spec = view.spec();
   if (o.type == kNone) {
     ++counts.anywhere;
@@ -60,7 +60,7 @@ void expect_sound(const View& view, int32_t slot, const PlacementOption& o, Chec
 
 // Executes the option on a copy of the world and lets all jobs run.
 void expect_carried_out(const SimModel& fixed, const SimState& before, int32_t slot,
-                        const PlacementOption& o, CheckCounts& counts) {
+                        const PlacementOption& o, OptionChecks& counts) {
   World world(fixed, before.head->slots);
   SimState& s = world.state();
   copy_state(world.sizes(), before, s);
@@ -91,7 +91,7 @@ void expect_carried_out(const SimModel& fixed, const SimState& before, int32_t s
 }
 
 TEST(PlacementOptions, AreLegalAndRunAsPredicted) {
-  CheckCounts counts;
+  OptionChecks counts;
   const auto policy = make_policy("fifo placement=consolidate");
   for (uint64_t trial = 0; trial < 90; ++trial) {
     ForkableWorld told = forkable_world(Rng(91).split(trial),

@@ -248,11 +248,11 @@ class Book {
   std::map<Link, int64_t> load_;
 };
 
-struct CheckCounts {
+struct RateChecks {
   int64_t rates = 0, congested = 0, slowed = 0, core = 0, islands = 0;
 };
 
-void expect_by_the_book(const SimModel& f, const SimState& s, CheckCounts& counts) {
+void expect_by_the_book(const SimModel& f, const SimState& s, RateChecks& counts) {
   const Book book(f, s);
   for (const auto& [slot, place] : book.places()) {
     const double rate = book.rate(slot);
@@ -272,7 +272,7 @@ void expect_by_the_book(const SimModel& f, const SimState& s, CheckCounts& count
   for (int32_t p = 0; p < f.spec.num_pods; ++p) ASSERT_EQ(*load++, book.load_of('p', p));
 }
 
-void play_by_the_book(const ForkableScene& scene, const Policy& policy, CheckCounts& counts) {
+void play_by_the_book(const ForkableScene& scene, const Policy& policy, RateChecks& counts) {
   SceneRunner runner(scene.scene(), policy);
   while (runner.step()) {
     SimState& s = runner.world().state();
@@ -287,7 +287,7 @@ class RatesReference : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(RatesReference, MatchTheRules) {
   const auto policy = make_policy(GetParam());
-  CheckCounts counts;
+  RateChecks counts;
   for (uint64_t trial = 0; trial < 40; ++trial) {
     const bool models = trial % 4 != 3;
     const ForkableWorld told =
@@ -338,7 +338,7 @@ struct ResizingPolicy final : Policy {
 };
 
 TEST(ResizedJobs, MatchTheReference) {
-  CheckCounts counts;
+  RateChecks counts;
   int resized = 0;
   for (uint64_t trial = 0; trial < 24; ++trial) {
     const bool models = trial % 2 == 0;

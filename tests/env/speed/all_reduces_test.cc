@@ -17,8 +17,8 @@ std::vector<Job> jobs_with(const std::string& model, int32_t gpus,
   return jobs;
 }
 
-constexpr Pattern kChoices[] = {Pattern::kNone, Pattern::kRing, Pattern::kTree,
-                                Pattern::kHierarchical};
+constexpr Pattern kPatterns[] = {Pattern::kNone, Pattern::kRing, Pattern::kTree,
+                                 Pattern::kHierarchical};
 
 TEST(AllReduces, EveryCellMatchesTheClosedForm) {
   const ClusterSpec cluster = load_cluster("rings-8");
@@ -30,7 +30,7 @@ TEST(AllReduces, EveryCellMatchesTheClosedForm) {
     const SpeedColumns& c = rings.fixed().speed;
     const int32_t job_class = rings.first_class();
     const double bytes = model.gradient_mib * 1024 * 1024;
-    for (const Pattern by : kChoices) {
+    for (const Pattern by : kPatterns) {
       const Pattern pattern = by == Pattern::kNone ? Pattern::kRing : by;
       for (int32_t gpus = 2; gpus <= 8; ++gpus) {
         for (const int32_t nodes : {1, 2, 3, 4, 5}) {

@@ -42,8 +42,8 @@ Profiles measured() {
   return p;
 }
 
-struct Fixture {
-  explicit Fixture(const Profiles& profiles, TierLinks links = {})
+struct TableFixture {
+  explicit TableFixture(const Profiles& profiles, TierLinks links = {})
       : table(profiles, {.types = kTypes, .max_gpus = 32, .node_gpus = 4, .links = links}) {}
   double rate(int32_t c, int32_t type, int32_t gpus, Tier tier, int32_t nodes) {
     return speed_of(table.columns(), c, type, gpus, tier, nodes);
@@ -53,7 +53,7 @@ struct Fixture {
 
 TEST(SpeedTable, RequestedPlacementHasThroughputOne) {
   const Profiles profiles = measured();
-  Fixture f(profiles);
+  TableFixture f(profiles);
   for (const int32_t gpus : {1, 2, 3, 4}) {
     const int32_t c = f.table.class_of("net1", 64, gpus);
     ASSERT_GT(c, 0);
@@ -68,7 +68,7 @@ TEST(SpeedTable, RequestedPlacementHasThroughputOne) {
 
 TEST(SpeedTable, ReproducesMeasurements) {
   const Profiles profiles = measured();
-  Fixture f(profiles);
+  TableFixture f(profiles);
   const int32_t c = f.table.class_of("net1", 64, 1);  // one iteration a second
   EXPECT_DOUBLE_EQ(f.rate(c, kV100, 4, Tier::kNode, 1), 1 / 0.32);
   EXPECT_DOUBLE_EQ(f.rate(c, kV100, 2, Tier::kRack, 2), 1 / 0.8);
@@ -81,7 +81,7 @@ TEST(SpeedTable, ReproducesMeasurements) {
 
 TEST(SpeedTable, IsMonotoneBetweenMeasurements) {
   const Profiles profiles = measured();
-  Fixture f(profiles);
+  TableFixture f(profiles);
   const int32_t c = f.table.class_of("net1", 64, 1);
   const double at4 = f.rate(c, kV100, 4, Tier::kNode, 1);
   const double at2 = f.rate(c, kV100, 2, Tier::kNode, 1);
@@ -161,7 +161,7 @@ TEST(SpeedTable, ExtrapolatedSpreadingIsNoGain) {
 
 TEST(SpeedTable, UnknownModelsAreNeutral) {
   const Profiles profiles = measured();
-  Fixture f(profiles);
+  TableFixture f(profiles);
   EXPECT_EQ(f.table.class_of("", 64, 4), 0);
   EXPECT_EQ(f.table.class_of("nobody's", 64, 4), 0);
   EXPECT_EQ(f.table.class_of("net1", 64, 0), 0) << "a job without GPUs";
@@ -177,7 +177,7 @@ TEST(SpeedTable, UnknownModelsAreNeutral) {
 
 TEST(SpeedTable, UnmeasuredTypesUseTheReference) {
   const Profiles profiles = measured();
-  Fixture f(profiles);
+  TableFixture f(profiles);
   const int32_t c = f.table.class_of("net1", 64, 4);
   EXPECT_DOUBLE_EQ(f.rate(c, kOther, 4, Tier::kNode, 1), 0.5);
   EXPECT_DOUBLE_EQ(f.rate(c, kOther, 1, Tier::kNode, 1), 0.5 * 0.32);
@@ -214,7 +214,7 @@ TEST(SpeedTable, ReferenceDoesNotDependOnTypeOrder) {
 
 TEST(SpeedTable, TiersWithoutLinksAddNothing) {
   const Profiles profiles = measured();
-  Fixture f(profiles);
+  TableFixture f(profiles);
   const int32_t c = f.table.class_of("net1", 64, 8);
   EXPECT_EQ(f.rate(c, kV100, 8, Tier::kPod, 2), f.rate(c, kV100, 8, Tier::kRack, 2));
   EXPECT_EQ(f.rate(c, kV100, 8, Tier::kCore, 4), f.rate(c, kV100, 8, Tier::kRack, 4));
@@ -224,7 +224,7 @@ TEST(SpeedTable, SlowerTiersSlowJobsThatExchange) {
   const Profiles profiles = measured();
   const TierLinks links = {Link{},        {1e-6, 200e9}, {2e-6, 50e9},
                            {10e-6, 10e9}, {15e-6, 5e9},  {20e-6, 2e9}};
-  Fixture f(profiles, links);
+  TableFixture f(profiles, links);
   const int32_t c = f.table.class_of("net1", 64, 4);
   EXPECT_EQ(f.rate(c, kV100, 4, Tier::kIsland, 1), 1) << "requested where it is fastest";
   EXPECT_LT(f.rate(c, kV100, 4, Tier::kNode, 1), 1);
@@ -246,7 +246,7 @@ TEST(SpeedTable, IsMonotoneInBandwidth) {
   for (double pod = 1e8; pod < 1e12; pod *= 4) {
     const TierLinks links = {Link{},        {1e-6, 200e9}, {1e-6, 200e9},
                              {10e-6, 10e9}, {10e-6, pod},  {10e-6, pod}};
-    Fixture f(profiles, links);
+    TableFixture f(profiles, links);
     const int32_t c = f.table.class_of("net1", 64, 8);
     const double rate = f.rate(c, kV100, 8, Tier::kPod, 2);
     EXPECT_GT(rate, before);
@@ -258,11 +258,11 @@ TEST(SpeedTable, ExtrapolatesAcrossNodesFromOneNode) {
   Profiles p = measured();
   std::erase_if(p.models[0].runs, [](const MeasuredRun& run) { return run.nodes() > 1; });
   const TierLinks links = {Link{}, {1e-6, 100e9}, {1e-6, 100e9}, {10e-6, 1e9}, {}, {}};
-  Fixture f(p, links);
+  TableFixture f(p, links);
   const int32_t c = f.table.class_of("net1", 64, 4);
   EXPECT_LT(f.rate(c, kV100, 4, Tier::kRack, 2), 1) << "0.4 GB over 1 GB/s";
   EXPECT_LE(f.rate(c, kV100, 4, Tier::kRack, 4), f.rate(c, kV100, 4, Tier::kRack, 2));
-  Fixture blind(p);
+  TableFixture blind(p);
   const int32_t b = blind.table.class_of("net1", 64, 4);
   EXPECT_EQ(blind.rate(b, kV100, 4, Tier::kRack, 2), 1) << "no links, no difference";
 }
@@ -316,7 +316,7 @@ TEST(SpeedTable, WeakScalingCountsStepsOfEveryWorker) {
 
 TEST(SpeedTable, GivesBytesOnALink) {
   const Profiles profiles = measured();
-  Fixture f(profiles);
+  TableFixture f(profiles);
   const int32_t ring = f.table.class_of("net1", 64, 8);
   const int32_t servers = f.table.class_of("net1", 64, 8, Pattern::kParameterServer);
   const SpeedColumns columns = f.table.columns();
@@ -401,7 +401,7 @@ TEST(SpeedTable, JobsWithServersFollowTheOptimusForm) {
             shortest(made.steps_per_s(p, w)) + "\n";
   }
   parse_profile(text, "speeds.csv", profiles);
-  Fixture f(profiles);
+  TableFixture f(profiles);
   EXPECT_EQ(f.table.class_of("net1", 100, 4), 0) << "not measured without servers";
   EXPECT_EQ(f.table.class_of_servers("other", 100, 2, 4), 0);
   const int32_t c = f.table.class_of_servers("net1", 100, 2, 4);
@@ -439,7 +439,7 @@ TEST(SpeedTable, AsynchronousWorkersStepIndependently) {
     }
   }
   parse_profile(text, "speeds.csv", profiles);
-  Fixture f(profiles);
+  TableFixture f(profiles);
   const int32_t c = f.table.class_of_servers("net", 0, 1, 2);
   EXPECT_NEAR(f.rate(c, kV100, 6, Tier::kRack, 2), made.steps_per_s(1, 6) / made.steps_per_s(1, 2),
               1e-4);

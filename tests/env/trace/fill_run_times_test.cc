@@ -14,6 +14,7 @@
 #include "env/trace/profiles/throughputs.h"
 #include "tests/support/measurements.h"
 #include "tests/support/require.h"
+#include "tests/support/seconds.h"
 
 namespace yard {
 namespace {
@@ -22,8 +23,6 @@ using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using testing::written;
-
-constexpr int64_t kUsPerS = 1'000'000;
 
 template <class F>
 std::string error_of(const F& f) {

@@ -9,13 +9,12 @@
 #include "env/base/config/registry.h"
 #include "env/base/core/error.h"
 #include "env/trace/formats/load_trace.h"
+#include "tests/support/seconds.h"
 
 namespace yard {
 namespace {
 
 using ::testing::HasSubstr;
-
-constexpr int64_t kUsPerS = 1'000'000;
 
 Trace parse_with(const std::string& text, const std::string& setting) {
   LoadOptions options;

@@ -8,6 +8,7 @@
 #include "env/base/core/error.h"
 #include "env/trace/formats/load_trace.h"
 #include "tests/support/require.h"
+#include "tests/support/seconds.h"
 
 namespace yard {
 namespace {
@@ -15,9 +16,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-constexpr int64_t kUsPerS = 1'000'000;
-
-std::string error_of(const std::string& text, const std::string& format) {
+std::string gavel_error(const std::string& text, const std::string& format) {
   try {
     parse_trace(text, "jobs.trace", {.format = format});
   } catch (const InputError& error) {
@@ -77,7 +76,7 @@ TEST(GavelTrace, UnusableRowsAreNamed) {
             "expected weight as a number, got 'w'"},
         Bad{"A3C\tcmd\tfolder\t--steps\t1\t10\t1\t1\t-1\t-3", "arrival in seconds, at least 0"}}) {
     SCOPED_TRACE(bad.row);
-    EXPECT_THAT(error_of(good + bad.row + "\n", "gavel"),
+    EXPECT_THAT(gavel_error(good + bad.row + "\n", "gavel"),
                 AllOf(HasSubstr("jobs.trace:2: "), HasSubstr(bad.message)));
   }
 }
@@ -100,11 +99,11 @@ TEST(ShockwaveTrace, ModeAndDurationAreRead) {
   EXPECT_EQ(trace.jobs[0].batch_mode, "gns");
   EXPECT_EQ(trace.jobs[0].iterations, 134583);
   const std::string start = "A3C\tmain\tx\t--steps\t1\t10\t1\t";
-  EXPECT_THAT(error_of(row + start + "odd\t1\t-1\t5\t0\n", "shockwave"),
+  EXPECT_THAT(gavel_error(row + start + "odd\t1\t-1\t5\t0\n", "shockwave"),
               AllOf(HasSubstr("jobs.trace:2"), HasSubstr("static, accordion or gns, got 'odd'")));
-  EXPECT_THAT(error_of(row + start + "gns\t1\t-1\tlong\t0\n", "shockwave"),
+  EXPECT_THAT(gavel_error(row + start + "gns\t1\t-1\tlong\t0\n", "shockwave"),
               HasSubstr("duration in seconds, at least 0, got 'long'"));
-  EXPECT_THAT(error_of(row + start + "1\t-1\t0\n", "shockwave"),
+  EXPECT_THAT(gavel_error(row + start + "1\t-1\t0\n", "shockwave"),
               HasSubstr("12 tab-separated fields in Shockwave's layout, got 10 fields"));
 }
 
@@ -117,11 +116,11 @@ TEST(PolluxTrace, ApplicationsAreModels) {
   EXPECT_EQ(trace.jobs[0].gpus, 6);
   EXPECT_EQ(trace.jobs[0].batch_size, 2048);
   EXPECT_EQ(trace.jobs[0].run_us, Job::kFromProfile);
-  EXPECT_THAT(error_of(head + "a,0,,1,8\n", "pollux"), HasSubstr("jobs.trace:2"));
-  EXPECT_THAT(error_of(head + "a,0,ncf,1,0\n", "pollux"), HasSubstr("batch_size of at least 1"));
+  EXPECT_THAT(gavel_error(head + "a,0,,1,8\n", "pollux"), HasSubstr("jobs.trace:2"));
+  EXPECT_THAT(gavel_error(head + "a,0,ncf,1,0\n", "pollux"), HasSubstr("batch_size of at least 1"));
 }
 
-struct RealFile {
+struct GavelFile {
   const char* path;
   const char* format;
   size_t jobs;
@@ -129,7 +128,7 @@ struct RealFile {
 };
 
 // Counts and fields computed by another program from the same files.
-const RealFile kRealFiles[] = {
+const GavelFile kGavelFiles[] = {
     {"gavel/traces-msr-seed0/0e4a51.trace.gz", "gavel", 1181, 7363956.0, 95121, 236751},
     {"gavel/traces-msr-seed0/6214e9.trace.gz", "gavel", 2000, 4184082.0, 20851471, 62738},
     {"gavel/traces-msr-seed0/795a4c.trace.gz", "gavel", 3, 3362.0, 79561, 4726},
@@ -145,7 +144,7 @@ const RealFile kRealFiles[] = {
 TEST(GavelTrace, ReadsPublishedFilesCompletely) {
   YARD_NEEDS_TRACES();
   const std::filesystem::path dir = testing::traces_dir();
-  for (const RealFile& file : kRealFiles) {
+  for (const GavelFile& file : kGavelFiles) {
     SCOPED_TRACE(file.path);
     const Trace trace = load_trace(dir / file.path, {});
     EXPECT_EQ(trace.format, file.format);

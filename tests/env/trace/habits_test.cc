@@ -18,9 +18,9 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr double kUsPerS = 1e6;
+constexpr double kMicroseconds = 1e6;
 
-double log_run(const Job& job) { return std::log(static_cast<double>(job.run_us) / kUsPerS); }
+double log_run(const Job& job) { return std::log(static_cast<double>(job.run_us) / kMicroseconds); }
 
 double deviation(const std::vector<double>& values) {
   double sum = 0, squares = 0;
@@ -73,8 +73,8 @@ TEST(Habits, JobsAreValidAndInOrder) {
     for (size_t j = 0; j < jobs.size(); ++j) {
       ASSERT_GE(jobs[j].submit_us, j == 0 ? 0 : jobs[j - 1].submit_us);
       ASSERT_EQ(jobs[j].submit_us % 1'000'000, 0);
-      ASSERT_GE(jobs[j].run_us, p.shortest_s * kUsPerS);
-      ASSERT_LE(jobs[j].run_us, p.longest_s * kUsPerS);
+      ASSERT_GE(jobs[j].run_us, p.shortest_s * kMicroseconds);
+      ASSERT_LE(jobs[j].run_us, p.longest_s * kMicroseconds);
       ASSERT_TRUE(ids.insert(jobs[j].id).second);
     }
   }
@@ -93,7 +93,7 @@ TEST(Habits, RunTimesVaryLessWithinUsersAndBatches) {
     }
     for (const Job& job : jobs) {
       all.push_back(log_run(job));
-      hours += static_cast<double>(job.run_us) / kUsPerS / 3600;
+      hours += static_cast<double>(job.run_us) / kMicroseconds / 3600;
     }
   }
   // 4 seeds of 40 users: sampling moves these by a few hundredths, the clipping by 0.03.
@@ -110,7 +110,7 @@ TEST(Habits, SiblingsResembleEachOther) {
     for (const Job& job : jobs) {
       const Job*& before = last[job.user + "/" + std::to_string(job.gpus)];
       if (before != nullptr) {
-        const bool close = job.submit_us - before->submit_us <= 300 * kUsPerS;
+        const bool close = job.submit_us - before->submit_us <= 300 * kMicroseconds;
         (close ? difference : apart).push_back(log_run(job) - log_run(*before));
       }
       before = &job;
@@ -187,7 +187,7 @@ TEST(Habits, SizesFollowTheirSharesAndFitTheCluster) {
   }
 }
 
-std::string error_of(const std::vector<std::string>& settings, LoadOptions options = {}) {
+std::string habits_error(const std::vector<std::string>& settings, LoadOptions options = {}) {
   for (const std::string& s : settings) options.settings.overlay(s);
   try {
     load_trace("synthetic:habits", options);
@@ -198,14 +198,14 @@ std::string error_of(const std::vector<std::string>& settings, LoadOptions optio
 }
 
 TEST(Habits, SettingsAreReadAndChecked) {
-  EXPECT_EQ(error_of({"load=0.5", "jobs=10"}), "no error");
-  EXPECT_THAT(error_of({"loda=0.5"}), HasSubstr("loda"));
-  EXPECT_THAT(error_of({"load=0"}), HasSubstr("load"));
-  EXPECT_THAT(error_of({"weekdays=1,2"}), HasSubstr("7 weights"));
-  EXPECT_THAT(error_of({"weekdays=0,0,0,0,0,0,0"}), HasSubstr("7 weights"));
-  EXPECT_THAT(error_of({"shortest_s=10", "longest_s=5"}), HasSubstr("got 10"));
-  EXPECT_THAT(error_of({"share_1=0", "share_2=0"}, {.cluster_gpus = 3}), HasSubstr("share_1"));
-  EXPECT_THAT(error_of({}, {.jobs = -1}), HasSubstr("-1 jobs"));
+  EXPECT_EQ(habits_error({"load=0.5", "jobs=10"}), "no error");
+  EXPECT_THAT(habits_error({"loda=0.5"}), HasSubstr("loda"));
+  EXPECT_THAT(habits_error({"load=0"}), HasSubstr("load"));
+  EXPECT_THAT(habits_error({"weekdays=1,2"}), HasSubstr("7 weights"));
+  EXPECT_THAT(habits_error({"weekdays=0,0,0,0,0,0,0"}), HasSubstr("7 weights"));
+  EXPECT_THAT(habits_error({"shortest_s=10", "longest_s=5"}), HasSubstr("got 10"));
+  EXPECT_THAT(habits_error({"share_1=0", "share_2=0"}, {.cluster_gpus = 3}), HasSubstr("share_1"));
+  EXPECT_THAT(habits_error({}, {.jobs = -1}), HasSubstr("-1 jobs"));
 }
 
 // Outside office hours the weights are zero: no arrival may fall there, whatever the rounding.

@@ -105,7 +105,7 @@ TEST(Mixed, ClusterHasSpeedsOfAllModels) {
   EXPECT_EQ(named, known);
 }
 
-std::string error_of(const std::vector<std::string>& settings, LoadOptions options = {}) {
+std::string mixed_error(const std::vector<std::string>& settings, LoadOptions options = {}) {
   for (const std::string& s : settings) options.settings.overlay(s);
   try {
     load_trace("synthetic:mixed", options);
@@ -116,11 +116,11 @@ std::string error_of(const std::vector<std::string>& settings, LoadOptions optio
 }
 
 TEST(Mixed, SettingsAreReadAndChecked) {
-  EXPECT_EQ(error_of({"load=0.5", "jobs=10"}), "no error");
-  EXPECT_THAT(error_of({"loda=0.5"}), HasSubstr("loda"));
-  EXPECT_THAT(error_of({"shortest_s=10", "longest_s=5"}), HasSubstr("got 10"));
-  EXPECT_THAT(error_of({"share_1=0", "share_2=0"}, {.cluster_gpus = 3}), HasSubstr("share_1"));
-  EXPECT_THAT(error_of({}, {.jobs = -1}), HasSubstr("-1 jobs"));
+  EXPECT_EQ(mixed_error({"load=0.5", "jobs=10"}), "no error");
+  EXPECT_THAT(mixed_error({"loda=0.5"}), HasSubstr("loda"));
+  EXPECT_THAT(mixed_error({"shortest_s=10", "longest_s=5"}), HasSubstr("got 10"));
+  EXPECT_THAT(mixed_error({"share_1=0", "share_2=0"}, {.cluster_gpus = 3}), HasSubstr("share_1"));
+  EXPECT_THAT(mixed_error({}, {.jobs = -1}), HasSubstr("-1 jobs"));
 }
 
 }  // namespace

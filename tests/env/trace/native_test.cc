@@ -274,7 +274,7 @@ TEST(NativeFormats, QuotedFieldsMaySpanLines) {
   EXPECT_EQ(trace.jobs.at(1).line, 4);
 }
 
-std::string error_of(const std::string& text, const std::string& format) {
+std::string native_error(const std::string& text, const std::string& format) {
   try {
     parse_trace(text, "t", {.format = format});
   } catch (const InputError& error) {
@@ -298,7 +298,7 @@ TEST_P(BrokenCsv, ErrorNamesLineColumnAndExpectation) {
   const auto commas = static_cast<size_t>(std::ranges::count(columns, ','));
   const std::string text = "job_id,submit_s,run_s,gpus" + columns + "\nok,0,1,1" +
                            std::string(commas, ',') + "\n" + broken.cells + "\n";
-  EXPECT_THAT(error_of(text, "yardmaster"), HasSubstr(std::string("t:3: ") + broken.message));
+  EXPECT_THAT(native_error(text, "yardmaster"), HasSubstr(std::string("t:3: ") + broken.message));
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -348,9 +348,9 @@ TEST(NativeFormats, UnknownColumnsAreIgnoredAndDuplicatesRejected) {
   ASSERT_EQ(trace.notices.size(), 1u);
   EXPECT_EQ(trace.notices[0].reason,
             "columns that are not used: usr, x (did you mean user? --columns user=usr)");
-  EXPECT_THAT(error_of("Gpus,job_id,submit_s,run_s,GPUS\n1,a,0,1,1\n", "yardmaster"),
+  EXPECT_THAT(native_error("Gpus,job_id,submit_s,run_s,GPUS\n1,a,0,1,1\n", "yardmaster"),
               HasSubstr("one column for gpus, got 'Gpus' and 'GPUS'"));
-  EXPECT_THAT(error_of("job_id,submit_s,run_s,gpus,gpus\na,0,1,1,1\n", "yardmaster"),
+  EXPECT_THAT(native_error("job_id,submit_s,run_s,gpus,gpus\na,0,1,1,1\n", "yardmaster"),
               HasSubstr("got 'gpus'"));
 }
 
@@ -414,12 +414,14 @@ TEST(NativeFormats, RepeatedHeadersFractionalGpusAndTruncation) {
   EXPECT_EQ(early.jobs.at(0).run_us, 10'000'000);
   ASSERT_EQ(early.notices.size(), 1u);
   EXPECT_THAT(early.notices[0].reason, HasSubstr("clock skew"));
-  EXPECT_THAT(error_of(names + "a,0,10,0.5\n", ""), HasSubstr("gpu_milli"));
-  EXPECT_THAT(error_of(names + "a,0,10,1\nb,0", ""), HasSubstr("the last line is cut off"));
-  EXPECT_THAT(error_of("Title of the sheet\n" + names + "a,0,10,1\n", ""), HasSubstr("tail -n +2"));
-  EXPECT_THAT(error_of("{\"id\":1,\"submit\":0}\n", ""), HasSubstr("did you mean the keys"));
-  EXPECT_THAT(error_of("{\"job_id\":1,\"submit_s\":0,\"run_s\":1,\"gpus\":1}\n{\"job_id\":2,", ""),
-              HasSubstr("cut off"));
+  EXPECT_THAT(native_error(names + "a,0,10,0.5\n", ""), HasSubstr("gpu_milli"));
+  EXPECT_THAT(native_error(names + "a,0,10,1\nb,0", ""), HasSubstr("the last line is cut off"));
+  EXPECT_THAT(native_error("Title of the sheet\n" + names + "a,0,10,1\n", ""),
+              HasSubstr("tail -n +2"));
+  EXPECT_THAT(native_error("{\"id\":1,\"submit\":0}\n", ""), HasSubstr("did you mean the keys"));
+  EXPECT_THAT(
+      native_error("{\"job_id\":1,\"submit_s\":0,\"run_s\":1,\"gpus\":1}\n{\"job_id\":2,", ""),
+      HasSubstr("cut off"));
 }
 
 TEST(NativeFormats, ContradictoryRunTimeGivesANotice) {
@@ -445,8 +447,8 @@ TEST(NativeFormats, ContradictoryRunTimeGivesANotice) {
 
 TEST(NativeFormats, JsonErrorsNameTheKey) {
   const auto message = [](const std::string& line) {
-    return error_of("{\"job_id\":\"ok\",\"submit_s\":0,\"run_s\":1,\"gpus\":1}\n" + line + "\n",
-                    "yardmaster-jsonl");
+    return native_error("{\"job_id\":\"ok\",\"submit_s\":0,\"run_s\":1,\"gpus\":1}\n" + line + "\n",
+                        "yardmaster-jsonl");
   };
   EXPECT_THAT(message("{\"job_id\":\"a\""), HasSubstr("t:2: byte 14: expected JSON"));
   EXPECT_THAT(message("{\"job_id\":" + std::string(200'000, '[') + std::string(200'000, ']') + "}"),

@@ -33,7 +33,7 @@ Profiles parsed(const std::string& text, const std::string& path) {
   return out;
 }
 
-std::string error_of(const std::string& text, const std::string& path) {
+std::string profile_error(const std::string& text, const std::string& path) {
   try {
     parsed(text, path);
   } catch (const InputError& error) {
@@ -123,38 +123,43 @@ TEST(EveryProfileReader, SurvivesMutatedExamples) {
 TEST(Profile, ErrorsNameFileLineAndColumn) {
   const std::string pollux = "placement,local_bsz,step_time,sync_time\n";
   EXPECT_THAT(
-      error_of(pollux + "1,4,0.5,0\n11,4,fast,0\n", "bert/placements.csv"),
+      profile_error(pollux + "1,4,0.5,0\n11,4,fast,0\n", "bert/placements.csv"),
       AllOf(StartsWith("bert/placements.csv:3:6: expected step_time"), HasSubstr("'fast'")));
-  EXPECT_THAT(error_of(pollux + "1a,4,0.5,0\n", "p.csv"), StartsWith("p.csv:2:1: expected a pl"));
-  EXPECT_THAT(error_of(pollux + "1,0,0.5,0\n", "p.csv"), StartsWith("p.csv:2:3:"));
-  EXPECT_THAT(error_of(pollux + "1,4,0.5\n", "p.csv"), StartsWith("p.csv:2: expected 4 fields"));
+  EXPECT_THAT(profile_error(pollux + "1a,4,0.5,0\n", "p.csv"),
+              StartsWith("p.csv:2:1: expected a pl"));
+  EXPECT_THAT(profile_error(pollux + "1,0,0.5,0\n", "p.csv"), StartsWith("p.csv:2:3:"));
+  EXPECT_THAT(profile_error(pollux + "1,4,0.5\n", "p.csv"),
+              StartsWith("p.csv:2: expected 4 fields"));
   EXPECT_THAT(
-      error_of("num_nodes,num_replicas,local_bsz,step_time,sync_time\n8,4,1,1,1\n", "p.csv"),
+      profile_error("num_nodes,num_replicas,local_bsz,step_time,sync_time\n8,4,1,1,1\n", "p.csv"),
       StartsWith("p.csv:2:1:"));
-  EXPECT_THAT(error_of("global_batch_size,1\n8,1\n", "elsewhere/bert.csv"),
+  EXPECT_THAT(profile_error("global_batch_size,1\n8,1\n", "elsewhere/bert.csv"),
               HasSubstr("throughputs_TYPE"));
-  EXPECT_THAT(error_of("global_batch_size,one\n8,1\n", "throughputs_T4/bert.csv"),
+  EXPECT_THAT(profile_error("global_batch_size,one\n8,1\n", "throughputs_T4/bert.csv"),
               StartsWith("throughputs_T4/bert.csv:1:"));
-  EXPECT_THAT(error_of("global_batch_size,1, 1\n8,1,2\n", "throughputs_T4/bert.csv"),
+  EXPECT_THAT(profile_error("global_batch_size,1, 1\n8,1,2\n", "throughputs_T4/bert.csv"),
               StartsWith("throughputs_T4/bert.csv:1: expected each column once, got '1' twice"));
-  EXPECT_THAT(error_of("exec_plan,placement,iter_time\nga,11,-1\n", "bert/p.csv"),
+  EXPECT_THAT(profile_error("exec_plan,placement,iter_time\nga,11,-1\n", "bert/p.csv"),
               StartsWith("bert/p.csv:2:7:"));
-  EXPECT_THAT(error_of("node1 -- ReLU() -- parameter_size=1\nnode2 -- ReLU()\n", "m.graph.txt"),
-              StartsWith("m.graph.txt:2:1:"));
-  EXPECT_THAT(error_of("job_id,num_gpu\n1,1\n", "jobs.csv"), StartsWith("jobs.csv:1: expected"));
+  EXPECT_THAT(
+      profile_error("node1 -- ReLU() -- parameter_size=1\nnode2 -- ReLU()\n", "m.graph.txt"),
+      StartsWith("m.graph.txt:2:1:"));
+  EXPECT_THAT(profile_error("job_id,num_gpu\n1,1\n", "jobs.csv"),
+              StartsWith("jobs.csv:1: expected"));
 }
 
 TEST(Profile, ErrorsInJsonNameLineAndColumn) {
   const std::string path = "t.json";
-  EXPECT_THAT(error_of("{\"v100\": {\n\"('A3C', 1)\": {\"null\": true}}}", path),
+  EXPECT_THAT(profile_error("{\"v100\": {\n\"('A3C', 1)\": {\"null\": true}}}", path),
               StartsWith("t.json:2:28: expected a number"));
-  EXPECT_THAT(error_of("{\"v100\": {\n  \"A3C\": {\"null\": 1}}}", path),
+  EXPECT_THAT(profile_error("{\"v100\": {\n  \"A3C\": {\"null\": 1}}}", path),
               AllOf(StartsWith("t.json:2:"), HasSubstr("a job type"), HasSubstr("'A3C'")));
-  EXPECT_THAT(error_of("{\"v100\": {\"('A3C', 1)\": {\"null\": -1}}}", path),
+  EXPECT_THAT(profile_error("{\"v100\": {\"('A3C', 1)\": {\"null\": -1}}}", path),
               StartsWith("t.json:1:"));
-  EXPECT_THAT(error_of("{\"v100\": {\"('A3C', 1)\": {\"null\": 1,\n\"('A3C', 1)\": [1]}}}", path),
-              AllOf(StartsWith("t.json:2:"), HasSubstr("two rates")));
-  EXPECT_THAT(error_of("{\"v100\": {\"('A3C', 1)\": {\"null\": 1}}", path), HasSubstr("JSON"));
+  EXPECT_THAT(
+      profile_error("{\"v100\": {\"('A3C', 1)\": {\"null\": 1,\n\"('A3C', 1)\": [1]}}}", path),
+      AllOf(StartsWith("t.json:2:"), HasSubstr("two rates")));
+  EXPECT_THAT(profile_error("{\"v100\": {\"('A3C', 1)\": {\"null\": 1}}", path), HasSubstr("JSON"));
 }
 
 TEST(Profile, FoldersAreSearchedAndEmptyOnesRejected) {

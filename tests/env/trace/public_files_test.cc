@@ -13,13 +13,12 @@
 #include "env/base/files/lines.h"
 #include "env/trace/formats/load_trace.h"
 #include "tests/support/require.h"
+#include "tests/support/seconds.h"
 
 namespace yard {
 namespace {
 
 using ::testing::HasSubstr;
-
-constexpr int64_t kUsPerS = 1'000'000;
 
 Trace load(const std::string& file, const std::string& settings = "") {
   LoadOptions options;

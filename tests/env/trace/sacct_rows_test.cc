@@ -21,7 +21,7 @@ Trace read(const std::string& text, bool skip_unusable = false) {
   return parse_trace(text, "log", {.skip_unusable = skip_unusable});
 }
 
-std::string error_of(const std::string& text, const LoadOptions& options = {}) {
+std::string sacct_rows_error(const std::string& text, const LoadOptions& options = {}) {
   try {
     parse_trace(text, "log", options);
   } catch (const InputError& error) {
@@ -75,7 +75,7 @@ TEST(SacctRows, AmbiguousRowIsRejected) {
       "\n"
       "2|train|u1|a|gpu|" +
       kTimes + kTres + "\n";
-  EXPECT_THAT(error_of(text),
+  EXPECT_THAT(sacct_rows_error(text),
               HasSubstr("log:2: expected 9 fields, or an unambiguous split of more"));
   const Trace trace = read(text, true);
   ASSERT_EQ(trace.jobs.size(), 1u);
@@ -101,7 +101,8 @@ TEST(SacctRows, BrokenRowDoesNotAbsorbTheNext) {
       "JobID|JobName|User|Submit|Elapsed|State|AllocTRES\n"
       "1|cut\n2|whole|u2|" +
       kTimes + kTres + "\n";
-  EXPECT_THAT(error_of(text), HasSubstr("log:2: expected 7 fields, got 2 (the only unusable row"));
+  EXPECT_THAT(sacct_rows_error(text),
+              HasSubstr("log:2: expected 7 fields, got 2 (the only unusable row"));
   const Trace trace = read(text, true);
   ASSERT_EQ(trace.jobs.size(), 1u);
   EXPECT_EQ(trace.jobs[0].id, "2");
@@ -139,22 +140,22 @@ TEST(SacctRows, TrailingBarsLineEndsAndByteOrderMarks) {
 
 TEST(SacctRows, OtherOutputIsRejectedInOneSentence) {
   const std::string row = "1121|train|u1|gpu|" + kTimes + kTres + "\n";
-  EXPECT_THAT(error_of(row), HasSubstr("log:1: expected a header line: print the log "
-                                       "without --noheader (sacct --parsable2 --allusers"));
-  EXPECT_THAT(error_of("1121|bash|gpu|a1|4|COMPLETED|0:0\n"), HasSubstr("--noheader"));
-  EXPECT_THAT(error_of(replaced(row, "|", ";")), HasSubstr("--noheader"));
+  EXPECT_THAT(sacct_rows_error(row), HasSubstr("log:1: expected a header line: print the log "
+                                               "without --noheader (sacct --parsable2 --allusers"));
+  EXPECT_THAT(sacct_rows_error("1121|bash|gpu|a1|4|COMPLETED|0:0\n"), HasSubstr("--noheader"));
+  EXPECT_THAT(sacct_rows_error(replaced(row, "|", ";")), HasSubstr("--noheader"));
   const std::string fixed =
       "       JobID    JobName  Partition    Account  AllocCPUS      State ExitCode \n"
       "------------ ---------- ---------- ---------- ---------- ---------- -------- \n"
       "1141               bash        gpu         a1          4  COMPLETED      0:0 \n";
-  EXPECT_THAT(error_of(fixed), HasSubstr("--parsable2"));
-  EXPECT_THAT(error_of(fixed.substr(fixed.find("1141"))), HasSubstr("--parsable2"));
+  EXPECT_THAT(sacct_rows_error(fixed), HasSubstr("--parsable2"));
+  EXPECT_THAT(sacct_rows_error(fixed.substr(fixed.find("1141"))), HasSubstr("--parsable2"));
   for (const std::string& text : {row, fixed}) {
-    EXPECT_THAT(error_of(text), Not(HasSubstr("tiresias"))) << "no list of formats";
+    EXPECT_THAT(sacct_rows_error(text), Not(HasSubstr("tiresias"))) << "no list of formats";
   }
-  EXPECT_THAT(error_of("JobName|State|Submit|Elapsed|AllocTRES\nx|COMPLETED|x|x|x\n"),
+  EXPECT_THAT(sacct_rows_error("JobName|State|Submit|Elapsed|AllocTRES\nx|COMPLETED|x|x|x\n"),
               HasSubstr("log:1: expected a column JobID or JobIDRaw"));
-  EXPECT_THAT(error_of("{\"jobs\": []}\n", {.format = "sacct"}), HasSubstr("sacct-json"));
+  EXPECT_THAT(sacct_rows_error("{\"jobs\": []}\n", {.format = "sacct"}), HasSubstr("sacct-json"));
 }
 
 TEST(SacctJson, MatchesTheTable) {
@@ -224,7 +225,7 @@ TEST(SacctRows, WholeRealsAreIntegersButStepsStaySteps) {
     ASSERT_EQ(steps.skipped.size(), 1u);
     EXPECT_EQ(steps.skipped[0].reason, "step of a job");
   }
-  EXPECT_THAT(error_of(replaced(kOwnNames + "\n1.0," + kOwnRow + "1\n", ",", "|")),
+  EXPECT_THAT(sacct_rows_error(replaced(kOwnNames + "\n1.0," + kOwnRow + "1\n", ",", "|")),
               HasSubstr("step of a job"));
 }
 
@@ -236,13 +237,13 @@ TEST(SacctRows, HeaderMayBeRepeatedOrLate) {
   ASSERT_EQ(trace.notices.size(), 1u);
   EXPECT_THAT(trace.notices[0].reason, HasSubstr("repeated header line"));
   EXPECT_EQ(read("\n\n" + log).jobs.size(), 1u);
-  EXPECT_THAT(error_of("sacct: warning: x\nsacct: y\n" + log), HasSubstr("tail -n +3 log"));
+  EXPECT_THAT(sacct_rows_error("sacct: warning: x\nsacct: y\n" + log), HasSubstr("tail -n +3 log"));
 }
 
 TEST(SacctRows, TruncatedLastLineIsReported) {
   const std::string log = replaced(kOwnNames + "\n1," + kOwnRow + "1\n", ",", "|");
-  EXPECT_THAT(error_of(log + "2|t|u"), HasSubstr("the last line is cut off"));
-  EXPECT_THAT(error_of(log + "2|t|u\n"), Not(HasSubstr("cut off")));
+  EXPECT_THAT(sacct_rows_error(log + "2|t|u"), HasSubstr("the last line is cut off"));
+  EXPECT_THAT(sacct_rows_error(log + "2|t|u\n"), Not(HasSubstr("cut off")));
 }
 
 TEST(SacctRows, ApproximationGivesANotice) {
@@ -254,8 +255,9 @@ TEST(SacctRows, ApproximationGivesANotice) {
   EXPECT_THAT(notice("gres/gpu=4", "gres/gpu:a100=2,gres/gpu:v100=2"), HasSubstr("several types"));
   EXPECT_THAT(notice("gres/gpu=4", "gres/mps=50"), HasSubstr("half a GPU"));
   EXPECT_THAT(notice("10:05:00", "09:59:57"), HasSubstr("clock skew"));
-  EXPECT_THAT(error_of(kOwnNames + "\n1," + replaced(kOwnRow, "10:05:00", "09:59:54") + "1\n"),
-              HasSubstr("Start after the submission"));
+  EXPECT_THAT(
+      sacct_rows_error(kOwnNames + "\n1," + replaced(kOwnRow, "10:05:00", "09:59:54") + "1\n"),
+      HasSubstr("Start after the submission"));
 }
 
 TEST(SacctRows, AllocGresIsUsedWithoutTres) {
@@ -269,11 +271,11 @@ TEST(SacctRows, AllocGresIsUsedWithoutTres) {
 
 TEST(SacctRows, UserTablesAreNotTakenForSacct) {
   EXPECT_THAT(
-      error_of("jobid,submit_time,duration,num_gpus\na,0,10,1\n"),
+      sacct_rows_error("jobid,submit_time,duration,num_gpus\na,0,10,1\n"),
       HasSubstr("--columns job_id=jobid,submit_s=submit_time,run_s=duration,gpus=num_gpus"));
-  EXPECT_THAT(error_of("jobid|submit_time|duration|num_gpus\na|0|10|1\n"),
+  EXPECT_THAT(sacct_rows_error("jobid|submit_time|duration|num_gpus\na|0|10|1\n"),
               HasSubstr("--columns job_id=jobid,submit_s=submit_time"));
-  EXPECT_THAT(error_of("id,elapsed,state,ngpus,submit\n1,10,x,1,0\n"),
+  EXPECT_THAT(sacct_rows_error("id,elapsed,state,ngpus,submit\n1,10,x,1,0\n"),
               HasSubstr("--columns job_id=id"));
 }
 
@@ -290,29 +292,31 @@ TEST(SacctJson, ListOfJobsIsReadAndLinesAreRejected) {
   ASSERT_EQ(trace.jobs.size(), 2u);
   EXPECT_EQ(trace.jobs[1].id, "8");
   EXPECT_EQ(trace.jobs[1].gpus, 2);
-  EXPECT_THAT(error_of(job + "\n" + other + "\n"), HasSubstr("jq -s '{jobs: .}' log > jobs.json"));
-  EXPECT_THAT(error_of("[" + job + ",\n" + other), HasSubstr("the end is cut off"));
+  EXPECT_THAT(sacct_rows_error(job + "\n" + other + "\n"),
+              HasSubstr("jq -s '{jobs: .}' log > jobs.json"));
+  EXPECT_THAT(sacct_rows_error("[" + job + ",\n" + other), HasSubstr("the end is cut off"));
 }
 
 TEST(SacctRows, ColumnsOfALogNeedNoNames) {
   LoadOptions options;
   options.settings.overlay("columns=run_s=Elapsed");
   EXPECT_THAT(
-      error_of(kOwnNames + "\n1," + kOwnRow + "1\n", options),
+      sacct_rows_error(kOwnNames + "\n1," + kOwnRow + "1\n", options),
       HasSubstr("--columns: expected job_id, submit_s, run_s and gpus to read a table of "
                 "your own (columns of a Slurm log need no --columns), got 'run_s=Elapsed'"));
 }
 
 TEST(SacctJson, MissingJobsAndTruncationAreReported) {
-  EXPECT_THAT(error_of("{\"jobs\":[],\"warnings\":[]}"), HasSubstr("no jobs"));
-  EXPECT_THAT(error_of("{\"jobs\":[{\"job_id\":1}\n"), HasSubstr("the end is cut off"));
+  EXPECT_THAT(sacct_rows_error("{\"jobs\":[],\"warnings\":[]}"), HasSubstr("no jobs"));
+  EXPECT_THAT(sacct_rows_error("{\"jobs\":[{\"job_id\":1}\n"), HasSubstr("the end is cut off"));
 }
 
 TEST(SacctJson, OtherJsonIsRejected) {
-  EXPECT_THAT(error_of("{\"jobs\": [{\"job_id\": 1, \"submit_time\": 5}]}"),
+  EXPECT_THAT(sacct_rows_error("{\"jobs\": [{\"job_id\": 1, \"submit_time\": 5}]}"),
               HasSubstr("log:1: expected jobs with a \"time\" object"));
-  EXPECT_THAT(error_of("{\"jobs\": [{\"job_id\": 1, "), HasSubstr("the end is cut off"));
-  EXPECT_THAT(error_of("{\"jobs\": [\n{\"job_id\": 1,\n\"user\": \"a\n}]}\n"), HasSubstr(":3: "))
+  EXPECT_THAT(sacct_rows_error("{\"jobs\": [{\"job_id\": 1, "), HasSubstr("the end is cut off"));
+  EXPECT_THAT(sacct_rows_error("{\"jobs\": [\n{\"job_id\": 1,\n\"user\": \"a\n}]}\n"),
+              HasSubstr(":3: "))
       << "the line of a text without its closing quote";
 }
 

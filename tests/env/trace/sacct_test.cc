@@ -11,13 +11,12 @@
 #include "env/base/files/file.h"
 #include "env/trace/formats/load_trace.h"
 #include "env/trace/formats/sacct/sacct_fields.h"
+#include "tests/support/seconds.h"
 
 namespace yard {
 namespace {
 
 using ::testing::HasSubstr;
-
-constexpr int64_t kUsPerS = 1'000'000;
 
 std::map<std::string, Job> by_id(const Trace& trace) {
   std::map<std::string, Job> jobs;
@@ -87,7 +86,7 @@ TEST_F(Sacct, SettingsChooseTheTenant) {
   EXPECT_EQ(by_id(load_trace("tests/data/sacct-22.05.txt", options)).at("4").tenant, "language");
 }
 
-std::string error_of(const std::string& text, const LoadOptions& options = {}) {
+std::string sacct_error(const std::string& text, const LoadOptions& options = {}) {
   try {
     parse_trace(text, "log", options);
   } catch (const InputError& error) {
@@ -128,7 +127,7 @@ TEST(SacctColumns, RunTimeFallsBackToStartAndEnd) {
 
 TEST(SacctColumns, GpusPerNodeCompletesLogsWithoutGpus) {
   const std::string text = "JobID|Submit|Elapsed|NNodes\n1|2023-03-12T00:00:00|10:00|4\n";
-  EXPECT_THAT(error_of(text), HasSubstr("log:1: expected a column ReqTRES or AllocTRES"));
+  EXPECT_THAT(sacct_error(text), HasSubstr("log:1: expected a column ReqTRES or AllocTRES"));
   LoadOptions options;
   options.settings.overlay("gpus_per_node=3");
   const Trace trace = parse_trace(text, "log", options);
@@ -139,16 +138,16 @@ TEST(SacctColumns, GpusPerNodeCompletesLogsWithoutGpus) {
 
 TEST(SacctColumns, MissingOnesAreNamed) {
   EXPECT_THAT(
-      error_of("JobID|JobName|Partition|Account|AllocCPUS|State|ExitCode\n1|a|b|c|4|x|0:0\n"),
+      sacct_error("JobID|JobName|Partition|Account|AllocCPUS|State|ExitCode\n1|a|b|c|4|x|0:0\n"),
       HasSubstr("log:1: expected a column 'Submit'"))
       << "sacct's default columns";
-  EXPECT_THAT(error_of("JobID|Submit|Start|ReqTRES\n1|2023-03-12T00:00:00|Unknown|\n"),
+  EXPECT_THAT(sacct_error("JobID|Submit|Start|ReqTRES\n1|2023-03-12T00:00:00|Unknown|\n"),
               HasSubstr("log:1: expected a column Elapsed or ElapsedRaw, or Start and End"));
 }
 
 TEST(SacctColumns, BrokenFieldsAreNamed) {
   const std::string head = "JobID|Submit|Start|End|Elapsed|Timelimit|ReqTRES|ReqMem\n";
-  const auto message = [&](const std::string& row) { return error_of(head + row + "\n"); };
+  const auto message = [&](const std::string& row) { return sacct_error(head + row + "\n"); };
   const std::string dates = "2023-01-02T00:00:00|2023-01-02T00:01:00|2023-01-02T00:02:00|";
   EXPECT_THAT(message("1|soon|x|x|1|1||"),
               HasSubstr("log:2: column 2 (Submit): expected Submit as a"));

@@ -6,15 +6,14 @@
 
 #include "env/base/core/error.h"
 #include "env/trace/formats/load_trace.h"
+#include "tests/support/seconds.h"
 
 namespace yard {
 namespace {
 
 using ::testing::HasSubstr;
 
-constexpr int64_t kUsPerS = 1'000'000;
-
-std::string error_of(const std::string& text) {
+std::string swf_error(const std::string& text) {
   try {
     parse_trace(text, "log.swf", {});
   } catch (const InputError& error) {
@@ -64,7 +63,7 @@ TEST(Swf, UnusableRowsAreNamedAndCounted) {
   const std::string good = "1 0 0 10 4 -1 -1 4 -1 -1 1 1 1 -1 -1 -1 -1 -1\n";
   const auto row = [](const std::string& begin) { return begin + " -1 -1 1 1 1 -1 -1 -1 -1 -1\n"; };
   const std::string no_run = row("2 5 0 -1 4 -1 -1 4"), no_processors = row("3 5 0 10 -1 -1 -1 0");
-  EXPECT_THAT(error_of(good + no_run + no_processors),
+  EXPECT_THAT(swf_error(good + no_run + no_processors),
               HasSubstr("log.swf:2: expected a run time in seconds (--set trace.unknown_run_s=10 "
                         "sets one for such jobs), got -1 (first of 2 unusable"));
   const Trace trace =
@@ -74,12 +73,12 @@ TEST(Swf, UnusableRowsAreNamedAndCounted) {
   EXPECT_EQ(trace.skipped[0].reason, "unknown run time");
   EXPECT_EQ(trace.skipped[0].count, 2);
   EXPECT_EQ(trace.skipped[1].reason, "no GPUs");
-  EXPECT_THAT(error_of(good + row("2 5 0 10 many -1 -1 4")),
+  EXPECT_THAT(swf_error(good + row("2 5 0 10 many -1 -1 4")),
               HasSubstr("processors as a whole number"));
-  EXPECT_THAT(error_of(good + row("2 -5 0 10 4 -1 -1 4")),
+  EXPECT_THAT(swf_error(good + row("2 -5 0 10 4 -1 -1 4")),
               HasSubstr("submit time of at least 0 s"));
-  EXPECT_THAT(error_of(good + row("2 5 0 10 4 -1 -1")), HasSubstr("expected 18 fields, got 17"));
-  EXPECT_THAT(error_of(good + good), HasSubstr("a unique job id"));
+  EXPECT_THAT(swf_error(good + row("2 5 0 10 4 -1 -1")), HasSubstr("expected 18 fields, got 17"));
+  EXPECT_THAT(swf_error(good + good), HasSubstr("a unique job id"));
 }
 
 // The users of an archive cannot correct it.
@@ -170,7 +169,7 @@ TEST(Swf, UnknownValuesCanBeGiven) {
   EXPECT_EQ(gpus("processors=allocated"), (std::vector<int32_t>{4, 8, 16}));
   EXPECT_EQ(with(text, {"unknown_run_s=10", "tenant=partition"}).jobs[0].tenant, "partition3");
   EXPECT_EQ(with(text, {"unknown_run_s=10", "tenant=group"}).jobs[1].tenant, "group7");
-  EXPECT_THAT(error_of("1 0 5 -1 4 -1 -1 8 -1 -1 1 1 7 -1 -1 3 -1 -1\n"),
+  EXPECT_THAT(swf_error("1 0 5 -1 4 -1 -1 8 -1 -1 1 1 7 -1 -1 3 -1 -1\n"),
               HasSubstr("--set trace.unknown_run_s=10 sets one for such jobs"));
 }
 
@@ -225,8 +224,8 @@ TEST(Swf, UnknownTenantIsRejected) {
 }
 
 TEST(Swf, LogOfCommentsHasNoJobs) {
-  EXPECT_THAT(error_of("; Version: 2.2\n;\n"), HasSubstr("expected at least one job"));
-  EXPECT_THAT(error_of("1 2 3\n"),
+  EXPECT_THAT(swf_error("; Version: 2.2\n;\n"), HasSubstr("expected at least one job"));
+  EXPECT_THAT(swf_error("1 2 3\n"),
               HasSubstr("expected 18 fields of the Standard Workload Format, got 3 numbers"));
 }
 

@@ -14,6 +14,7 @@
 #include "env/trace/core/rows.h"
 #include "env/trace/formats/load_trace.h"
 #include "env/trace/formats/native.h"
+#include "tests/support/seconds.h"
 
 namespace yard {
 namespace {
@@ -21,10 +22,9 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-constexpr int64_t kUsPerS = 1'000'000;
 const char* const kItpHeader = "job_id,submission_time,duration,num_gpu\n";
 
-std::string error_of(const std::string& text, const LoadOptions& options = {}) {
+std::string reader_error(const std::string& text, const LoadOptions& options = {}) {
   try {
     parse_trace(text, "jobs.csv", options);
   } catch (const InputError& error) {
@@ -79,7 +79,7 @@ TEST(EveryReader, NamesTheInvalidLine) {
     for (const char c : example.substr(last)) {
       if (c == separator) broken += std::string(1, c) + "?";
     }
-    EXPECT_THAT(error_of(example + broken + "\n"),
+    EXPECT_THAT(reader_error(example + broken + "\n"),
                 HasSubstr("jobs.csv:" + std::to_string(lines + 1) + ":"));
   }
 }
@@ -162,7 +162,7 @@ TEST(Trace, HashIsOfTheText) {
   EXPECT_EQ(parse_trace(text, "x", {}).sha256, sha256_hex(text));
 }
 
-struct Bad {
+struct BadExample {
   const char* name;
   const char* row;
   const char* place;  // in the row
@@ -170,14 +170,14 @@ struct Bad {
   const char* reason;
 };
 
-class BadRow : public ::testing::TestWithParam<Bad> {};
+class BadRow : public ::testing::TestWithParam<BadExample> {};
 
 // One bad row of a kind on line 3, two more of another kind after it.
 TEST_P(BadRow, IsNamedAndCounted) {
-  const Bad& bad = GetParam();
+  const BadExample& bad = GetParam();
   const std::string text = std::string(kItpHeader) + "good,0,10,1\n" + bad.row +
                            "\nb,1,10,one\nlast,5,20,2\nc,1,10,two\n";
-  EXPECT_THAT(error_of(text),
+  EXPECT_THAT(reader_error(text),
               AllOf(HasSubstr(std::string("jobs.csv:3: ") + bad.place + "expected " + bad.expected),
                     HasSubstr("first of 3 unusable rows"), HasSubstr("--skip-unusable")));
 
@@ -195,55 +195,58 @@ TEST_P(BadRow, IsNamedAndCounted) {
 INSTANTIATE_TEST_SUITE_P(
     Trace, BadRow,
     ::testing::Values(
-        Bad{"duration", "a,1,-5,1", "column 3 (duration): ", "duration of at least 0 s, got -5",
-            "duration is negative"},
-        Bad{"fraction", "a,1,-0.5,1", "column 3 (duration): ", "duration of at least 0 s, got -0.5",
-            "duration is negative"},
-        Bad{"submission", "a,-1,5,1", "column 2 (submission_time): ",
-            "submission_time of at least 0 s, got -1", "submission_time is negative"},
-        Bad{"text", "a,1,long,1", "column 3 (duration): ", "duration in seconds, got 'long'",
-            "duration is not a number"},
-        Bad{"nothing", "a,1,,1", "column 3 (duration): ", "duration in seconds, got ''",
-            "duration is not a number"},
-        Bad{"nan", "a,nan,5,1", "column 2 (submission_time): ",
-            "submission_time in seconds, got 'nan'", "submission_time is not a number"},
-        Bad{"far", "a,1,100000000001,1",
-            "column 3 (duration): ", "duration of at most 4000000000 s", "duration is too large"},
-        Bad{"no_gpus", "a,1,5,0", "column 4 (num_gpu): ", "1 to 1048576 GPUs, got 0", "no GPUs"},
-        Bad{"minus_gpus", "a,1,5,-1", "column 4 (num_gpu): ", "1 to 1048576 GPUs, got -1",
-            "number of GPUs is negative"},
-        Bad{"gpus", "a,1,5,9999999", "column 4 (num_gpu): ", "1 to 1048576 GPUs, got 9999999",
-            "too many GPUs"},
-        Bad{"half_gpu", "a,1,5,0.5", "column 4 (num_gpu): ", "a whole number of GPUs, got '0.5'",
-            "number of GPUs is not a whole number"},
-        Bad{"short", "a,1,5", "", "4 fields, got 3", "wrong number of fields"},
-        Bad{"long", "a,1,5,1,", "", "4 fields, got 5", "wrong number of fields"},
-        Bad{"no_id", ",1,5,1", "column 1 (job_id): ", "a job_id, got nothing", "job_id is empty"},
-        Bad{"again", "good,1,5,1", "", "a unique job id, got 'good', also on line 2",
-            "duplicate job id"}),
+        BadExample{"duration", "a,1,-5,1", "column 3 (duration): ",
+                   "duration of at least 0 s, got -5", "duration is negative"},
+        BadExample{"fraction", "a,1,-0.5,1", "column 3 (duration): ",
+                   "duration of at least 0 s, got -0.5", "duration is negative"},
+        BadExample{"submission", "a,-1,5,1", "column 2 (submission_time): ",
+                   "submission_time of at least 0 s, got -1", "submission_time is negative"},
+        BadExample{"text", "a,1,long,1", "column 3 (duration): ", "duration in seconds, got 'long'",
+                   "duration is not a number"},
+        BadExample{"nothing", "a,1,,1", "column 3 (duration): ", "duration in seconds, got ''",
+                   "duration is not a number"},
+        BadExample{"nan", "a,nan,5,1", "column 2 (submission_time): ",
+                   "submission_time in seconds, got 'nan'", "submission_time is not a number"},
+        BadExample{"far", "a,1,100000000001,1", "column 3 (duration): ",
+                   "duration of at most 4000000000 s", "duration is too large"},
+        BadExample{"no_gpus", "a,1,5,0", "column 4 (num_gpu): ", "1 to 1048576 GPUs, got 0",
+                   "no GPUs"},
+        BadExample{"minus_gpus", "a,1,5,-1", "column 4 (num_gpu): ", "1 to 1048576 GPUs, got -1",
+                   "number of GPUs is negative"},
+        BadExample{"gpus", "a,1,5,9999999",
+                   "column 4 (num_gpu): ", "1 to 1048576 GPUs, got 9999999", "too many GPUs"},
+        BadExample{"half_gpu", "a,1,5,0.5", "column 4 (num_gpu): ",
+                   "a whole number of GPUs, got '0.5'", "number of GPUs is not a whole number"},
+        BadExample{"short", "a,1,5", "", "4 fields, got 3", "wrong number of fields"},
+        BadExample{"long", "a,1,5,1,", "", "4 fields, got 5", "wrong number of fields"},
+        BadExample{"no_id", ",1,5,1", "column 1 (job_id): ", "a job_id, got nothing",
+                   "job_id is empty"},
+        BadExample{"again", "good,1,5,1", "", "a unique job id, got 'good', also on line 2",
+                   "duplicate job id"}),
     [](const auto& info) { return std::string(info.param.name); });
 
 TEST(Trace, SingleBadRowIsReportedAsTheOnlyOne) {
-  EXPECT_THAT(error_of(std::string(kItpHeader) + "a,1,-5,1\n"), HasSubstr("the only unusable row"));
+  EXPECT_THAT(reader_error(std::string(kItpHeader) + "a,1,-5,1\n"),
+              HasSubstr("the only unusable row"));
 }
 
 TEST(Trace, NoUsableRowIsAnErrorEvenWhenSkipping) {
-  EXPECT_THAT(error_of(std::string(kItpHeader) + "\na,1,-5,1\n", {.skip_unusable = true}),
+  EXPECT_THAT(reader_error(std::string(kItpHeader) + "\na,1,-5,1\n", {.skip_unusable = true}),
               HasSubstr("expected at least one job, got only unusable rows, the first on line 3"));
 }
 
 TEST(Trace, FilesWithoutJobsOrFormatAreRejected) {
-  EXPECT_THAT(error_of(""), HasSubstr("jobs.csv: expected a trace, got an empty file"));
-  EXPECT_THAT(error_of("\n \n"), HasSubstr("an empty file"));
-  EXPECT_THAT(error_of(kItpHeader), HasSubstr("a header without rows"));
-  EXPECT_THAT(error_of("time,user,cores\n1,2,3\n"),
+  EXPECT_THAT(reader_error(""), HasSubstr("jobs.csv: expected a trace, got an empty file"));
+  EXPECT_THAT(reader_error("\n \n"), HasSubstr("an empty file"));
+  EXPECT_THAT(reader_error(kItpHeader), HasSubstr("a header without rows"));
+  EXPECT_THAT(reader_error("time,user,cores\n1,2,3\n"),
               AllOf(HasSubstr("jobs.csv:1: expected"), HasSubstr("yardmaster list traces"),
                     HasSubstr("'time,user,cores'")));
-  EXPECT_THAT(error_of(kItpHeader, {.format = "slurm"}),
+  EXPECT_THAT(reader_error(kItpHeader, {.format = "slurm"}),
               AllOf(HasSubstr("--format: expected one of: "), HasSubstr("'slurm'")));
-  EXPECT_THAT(error_of(kItpHeader, {.format = "tiresias"}),
+  EXPECT_THAT(reader_error(kItpHeader, {.format = "tiresias"}),
               HasSubstr("jobs.csv:1: expected a column 'submit_time'"));
-  EXPECT_THAT(error_of("num_gpus,timestamp,duration,cluster,num_gpus\n", {.format = "philly"}),
+  EXPECT_THAT(reader_error("num_gpus,timestamp,duration,cluster,num_gpus\n", {.format = "philly"}),
               HasSubstr("jobs.csv:1: expected each column once, got 'num_gpus' twice"));
   EXPECT_THROW(load_trace("no/such/jobs.csv", {}), InputError);
   EXPECT_THROW(load_trace("synthetic:nonesuch", {}), InputError);

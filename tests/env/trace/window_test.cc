@@ -12,6 +12,7 @@
 
 #include "env/base/core/error.h"
 #include "env/base/core/rng.h"
+#include "tests/support/seconds.h"
 
 namespace yard {
 namespace {
@@ -20,7 +21,6 @@ using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-constexpr int64_t kUsPerS = 1'000'000;
 constexpr int64_t kDayS = 86400;
 
 // Returns jobs "0", "1", ... of 2 GPUs and 100 s, submitted at these seconds.

@@ -8,11 +8,10 @@
 #include "env/base/files/file.h"
 #include "env/trace/formats/load_trace.h"
 #include "tests/support/require.h"
+#include "tests/support/seconds.h"
 
 namespace yard {
 namespace {
-
-constexpr int64_t kUsPerS = 1'000'000;
 
 // Computed by another program from the same formula; sha256 covers lines `id,gpus,submit,run`.
 struct Expected {
