@@ -2,14 +2,15 @@
 # The slow checks, to be run before a larger change is finished: ASan and UBSan over all tests, TSan
 # over multi-threaded tests, the simulator against the reference simulator on 10,000 random worlds,
 # mutations of the rules, libFuzzer on the readers, the rules under nvcc, a second LibTorch, the Debian
-# package in a bare Debian, the demo, formatting and lint. Checks that the machine cannot run are listed as
+# package in a bare Debian, the commands of the documents that take minutes (the demo among them),
+# formatting and lint. Checks that the machine cannot run are listed as
 # skipped. Ends with a table; fails if any check failed.
 #   YARD_TORCH_ROOT=...  root of the second LibTorch     YARD_DEEP="asan tsan ..."  only these checks
 # shellcheck disable=SC2317  # check() calls the functions by name
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 jobs=${1:-$(nproc)}
-only=${YARD_DEEP:-asan tsan worlds mutate fuzz cuda torch deb demo format tidy}
+only=${YARD_DEEP:-asan tsan worlds mutate fuzz cuda torch deb docs format tidy}
 table=()
 failed=0
 
@@ -59,6 +60,17 @@ package() {
   scripts/install.sh deb && (cd build && cpack >/dev/null) && scripts/check_deb.sh | tee build/check_deb.txt
 }
 
+# They build and add files, so they run in a copy of the sources.
+documented() {
+  local tree=$PWD/build/docs
+  rm -rf "$tree" && mkdir -p "$tree" &&
+    git ls-files -z --cached --others --exclude-standard |
+    tar --create --null --files-from=- --ignore-failed-read | tar --extract --directory="$tree" &&
+    make -C "$tree" build JOBS="$jobs" </dev/null &&
+    YARD_DOC_TREE=$tree YARD_BIN=$PWD/build/bin YARD_REQUIRE=minutes \
+      build/tests/yard_cli_test --gtest_filter='*DocCommandsOfMinutes*'
+}
+
 # Omits files which git lists but which are deleted and not yet committed.
 sources() {
   git ls-files --cached --others --exclude-standard -- '*.h' '*.cc' '*.cu' |
@@ -102,7 +114,7 @@ rm -f build/check_deb.txt
 check deb package
 reason=$(sed -n 's/^check_deb: skipped: //p' build/check_deb.txt 2>/dev/null)
 [[ -z $reason ]] || table[-1]=$(printf '%-8s skipped: %s' deb "$reason")
-check demo scripts/demo.sh
+check docs documented
 if command -v clang-format >/dev/null; then
   check format formatted
 else

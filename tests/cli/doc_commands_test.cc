@@ -1,5 +1,6 @@
 // Commands in README.md, tutorials and guides run as printed, from a folder which looks like the
-// source root after `make build`. Blocks whose first line is "# needs: ..." are skipped.
+// source root after `make build`. Blocks whose first line is "# needs: ..." run apart from these:
+// on the public traces, or, where they take minutes, in a copy of the sources (check_deep.sh).
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -19,6 +20,7 @@
 #include "env/base/text/text.h"
 #include "tests/cli/program.h"
 #include "tests/support/markdown.h"
+#include "tests/support/require.h"
 
 namespace yard::testing {
 namespace {
@@ -34,7 +36,10 @@ constexpr const char* kPrelude =
     "trap 'c=$?; [[ $c == 141 ]] || { echo \"$LINENO: $BASH_COMMAND\" >$YARD_FAILED; exit $c; }' "
     "ERR";
 
-constexpr int kTimeLimitS = 500;
+constexpr int kTimeLimitS = 500, kMinutesTimeLimitS = 3600;
+
+// What a block may need, as its first line says.
+constexpr const char *kTraces = "traces", *kSlurm = "slurm", *kMinutes = "minutes";
 
 std::vector<std::string> pages() {
   std::vector<std::string> out = {"README.md"};
@@ -72,21 +77,43 @@ std::optional<std::string> unknown_target(const std::string& line) {
   return {};
 }
 
+// Returns what a block needs: "" for "ninja", "minutes" for "# needs: minutes". Nothing if the
+// block has no commands.
+std::optional<std::string> need_of(const CodeBlock& block) {
+  if (block.language != "sh" || block.lines.empty()) return {};
+  constexpr std::string_view kNeeds = "# needs:";
+  const std::string_view first = trim(block.lines.front().text);
+  return std::string(first.starts_with(kNeeds) ? trim(first.substr(kNeeds.size())) : "");
+}
+
+std::vector<std::string> pages_that_need(const std::string& need) {
+  std::vector<std::string> out = pages();
+  std::erase_if(out, [&](const std::string& page) {
+    const auto blocks = read_markdown(page).blocks;
+    return std::ranges::none_of(blocks, [&](const CodeBlock& b) { return need_of(b) == need; });
+  });
+  return out;
+}
+
 // A Bash script with the commands of a page, each on the line which it has in the page.
 struct Script {
   std::vector<std::string> lines = {kPrelude};
   std::vector<std::string> skipped;  // "12: # needs: minutes"
   std::vector<std::string> invalid;
 
-  explicit Script(const std::string& page) {
+  // With the blocks that need one of `needs`. `makes`: calls of make run, too; otherwise only their
+  // targets are checked.
+  explicit Script(const std::string& page, const std::set<std::string>& needs = {""},
+                  bool makes = false) {
     for (const CodeBlock& block : read_markdown(page).blocks) {
-      if (block.language != "sh" || block.lines.empty()) continue;
+      const std::optional<std::string> need = need_of(block);
+      if (!need) continue;
       const MarkdownLine& first = block.lines.front();
-      if (trim(first.text).starts_with("# needs:")) {
+      if (!needs.contains(*need)) {
         skipped.push_back(std::to_string(first.number) + ": " + std::string(trim(first.text)));
         continue;
       }
-      for (const MarkdownLine& line : block.lines) add(page, line);
+      for (const MarkdownLine& line : block.lines) add(page, line, makes);
     }
   }
 
@@ -97,9 +124,9 @@ struct Script {
   }
 
  private:
-  void add(const std::string& page, const MarkdownLine& line) {
+  void add(const std::string& page, const MarkdownLine& line, bool makes) {
     lines.resize(static_cast<size_t>(line.number));
-    if (!trim(line.text).starts_with("make ")) {
+    if (makes || !trim(line.text).starts_with("make ")) {
       lines.back() = line.text;
     } else if (const auto unknown = unknown_target(line.text)) {
       invalid.push_back(page + ":" + std::to_string(line.number) + ": the Makefile has no target " +
@@ -127,31 +154,85 @@ std::string end_of(const std::string& text) {
   return text.size() <= kLength ? text : "...\n" + text.substr(text.size() - kLength);
 }
 
-class DocCommands : public ::testing::TestWithParam<std::string> {};
-
-TEST_P(DocCommands, RunAsPrinted) {
-  const std::string page = GetParam();
-  if (!trainer_built() || !server_built()) GTEST_SKIP() << "built without LibTorch or gRPC";
-  const Script script(page);
-  for (const std::string& skipped : script.skipped) {
-    std::cout << "skipped: " << page << ":" << skipped << "\n";
-  }
+// Runs the script in the current folder.
+void expect_runs(const std::string& page, const Script& script, int limit_s = kTimeLimitS) {
   for (const std::string& invalid : script.invalid) ADD_FAILURE() << invalid;
-  const fs::path root = fs::current_path();
-  const Folder folder;
-  link_source_root(root);
   const std::string text = script.text();
-  folder.write("page.sh", text);
+  write_file_atomic("page.sh", text);
   // Pages which start a server use the same port: one at a time.
   const bool serves = text.find("yardmaster serve") != text.npos;
   const std::string lock =
       serves ? "flock -o /tmp/yard-doc-server-" + std::to_string(::getuid()) + " " : "";
   const Result ran =
-      shell(lock + "timeout -k 10 " + std::to_string(kTimeLimitS) + " bash page.sh 2>&1");
+      shell(lock + "timeout -k 10 " + std::to_string(limit_s) + " bash page.sh 2>&1");
   if (ran.code == 0) return;
-  const std::string place = folder.has("failed") ? read_file("failed") : " no command failed\n";
+  const std::string place = fs::exists("failed") ? read_file("failed") : " no command failed\n";
   ADD_FAILURE() << page << ":" << place << "exit code " << ran.code << ", output:\n"
                 << end_of(ran.out);
+}
+
+class DocCommands : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(DocCommands, RunAsPrinted) {
+  if (!trainer_built() || !server_built()) GTEST_SKIP() << "built without LibTorch or gRPC";
+  const Script script(GetParam());
+  for (const std::string& skipped : script.skipped) {
+    std::cout << "not here: " << GetParam() << ":" << skipped << "\n";
+  }
+  const fs::path root = fs::current_path();
+  const Folder folder;
+  link_source_root(root);
+  expect_runs(GetParam(), script);
+}
+
+class DocCommandsOnTraces : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(DocCommandsOnTraces, RunAsPrinted) {
+  YARD_NEEDS_TRACES();
+  const fs::path root = fs::current_path(), traces = fs::absolute(traces_dir());
+  Script script(GetParam(), {kTraces});
+  script.lines[0] += "; export YARD_TRACES='" + traces.string() + "'";
+  const Folder folder;
+  link_source_root(root);
+  // scripts/fetch_traces.sh keeps the files that are there, so that nothing is downloaded.
+  const std::string text = script.text();
+  for (const auto& entry : fs::directory_iterator(traces)) {
+    const std::string name = entry.path().filename();
+    if (text.find("fetch_traces.sh traces " + name) == text.npos) continue;
+    fs::copy(entry.path(), fs::path("traces") / name, fs::copy_options::recursive);
+  }
+  expect_runs(GetParam(), script);
+}
+
+// Files that a page tells its reader to save: "Save this file as `PATH`:", then a block of code.
+void save_files(const MarkdownPage& page) {
+  static const std::regex names("Save this file as `([^`]+)`:");
+  for (const MarkdownLine& line : page.prose) {
+    std::smatch found;
+    if (!std::regex_match(line.text, found, names)) continue;
+    const auto block = std::ranges::find_if(page.blocks, [&](const CodeBlock& b) {
+      return !b.lines.empty() && b.lines.front().number > line.number;
+    });
+    ASSERT_NE(block, page.blocks.end()) << line.text;
+    std::string code;
+    for (const MarkdownLine& of : block->lines) code += of.text + "\n";
+    write_file_atomic(found[1].str(), code);
+  }
+}
+
+// These build, and add files to the sources. $YARD_DOC_TREE is a copy of the sources, built.
+class DocCommandsOfMinutes : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(DocCommandsOfMinutes, RunAsPrinted) {
+  const char* tree = std::getenv("YARD_DOC_TREE");
+  YARD_NEEDS(minutes, tree != nullptr, "scripts/check_deep.sh runs it (YARD_DOC_TREE)");
+  const fs::path root = fs::current_path();
+  fs::current_path(tree);
+  fs::remove("failed");
+  fs::remove_all("runs");  // of another page
+  save_files(read_markdown(GetParam()));
+  expect_runs(GetParam(), Script(GetParam(), {"", kMinutes}, true), kMinutesTimeLimitS);
+  fs::current_path(root);
 }
 
 std::string case_name(const ::testing::TestParamInfo<std::string>& page) {
@@ -162,6 +243,22 @@ std::string case_name(const ::testing::TestParamInfo<std::string>& page) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Pages, DocCommands, ::testing::ValuesIn(pages()), case_name);
+INSTANTIATE_TEST_SUITE_P(Pages, DocCommandsOnTraces, ::testing::ValuesIn(pages_that_need(kTraces)),
+                         case_name);
+INSTANTIATE_TEST_SUITE_P(Pages, DocCommandsOfMinutes,
+                         ::testing::ValuesIn(pages_that_need(kMinutes)), case_name);
+
+// A block that no test runs would be a mistake: the list of those is short.
+TEST(DocCommandsScript, OnlyCommandsOfSlurmAreNotRun) {
+  std::set<std::string> left;
+  for (const std::string& page : pages()) {
+    for (const CodeBlock& block : read_markdown(page).blocks) {
+      const std::string need = need_of(block).value_or("");
+      if (!need.empty() && need != kTraces && need != kMinutes) left.insert(need);
+    }
+  }
+  EXPECT_EQ(left, std::set<std::string>{kSlurm});
+}
 
 TEST(DocCommandsScript, KeepsTheLinesOfThePage) {
   const Folder folder;
