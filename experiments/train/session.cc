@@ -13,6 +13,7 @@
 #include "env/base/core/error.h"
 #include "env/base/files/file.h"
 #include "env/base/os/interrupt.h"
+#include "experiments/report/page.h"
 #include "experiments/run/run_folder.h"
 #include "experiments/train/live_line.h"
 #include "experiments/train/logged_data.h"
@@ -145,6 +146,7 @@ class Session {
       run_->log(fmt::format("stopped after update {} (--until)", trainer_->update()));
       run_->set_state(RunState::kInterrupted);
     }
+    write_page();
     return run_->checkpoints() / "best";
   }
 
@@ -286,6 +288,17 @@ class Session {
     if (trainer_->update() < setup_.loop.updates) {
       report(fmt::format("ended after update {} of {}: {} validations without improvement",
                          trainer_->update(), setup_.loop.updates, setup_.loop.patience));
+    }
+  }
+
+  // Writes the page of `yardmaster report`. A folder of which it cannot be made loses no training.
+  void write_page() {
+    const std::string page = (run_->path() / "report.html").string();
+    try {
+      report::require_writable_page_path(page, "yardmaster report --out");
+      write_file_atomic(page, report::render_page(report::read_all({run_->path().string()})));
+    } catch (const InputError& error) {
+      report(error.what());
     }
   }
 

@@ -19,7 +19,7 @@ using ::testing::Not;
 using Json = nlohmann::json;
 
 // A training of a second or two.
-constexpr const char* kConfig =
+constexpr const char* kTrainConfig =
     "trace: synthetic:habits\ncluster: 2x8\ntrace_jobs: 400\nepisode_jobs: 40\nnum_envs: 4\ngroup: "
     "2\n"
     "hidden: 8\nthreads: 1\nvalidate_windows: 2\nvalidate_jobs: 40\nvalidate_every: 1\n";
@@ -28,10 +28,15 @@ class Train : public ::testing::Test {
  protected:
   void SetUp() override {
     if (!trainer_built()) GTEST_SKIP() << "built without LibTorch";
-    folder_.write("tiny.yaml", kConfig);
+    folder_.write("tiny.yaml", kTrainConfig);
   }
   Folder folder_;
 };
+
+void expect_page_of_report(const std::string& run) {
+  ASSERT_EQ(shell("yardmaster report " + run + " --out again.html").code, 0);
+  EXPECT_TRUE(read_file(run + "/report.html") == read_file("again.html")) << run;
+}
 
 TEST_F(Train, WritesARunFolderWithACheckpointThatVerifies) {
   const Result trained = shell("yardmaster train tiny.yaml --set updates=2 --out run");
@@ -48,6 +53,9 @@ TEST_F(Train, WritesARunFolderWithACheckpointThatVerifies) {
   EXPECT_EQ(manifest["provenance"]["updates"], 2);
   EXPECT_EQ(manifest["provenance"]["settings"]["hidden"], "8");
   EXPECT_GT(manifest["scores"][0]["validation_ratio"], 0.1);
+
+  EXPECT_THAT(read_file("run/report.html"), HasSubstr("Learning curve"));
+  expect_page_of_report("run");
 
   const Result verified = shell("yardmaster verify --checkpoint run/checkpoints/last --json");
   EXPECT_EQ(verified.code, 0) << verified.err;
@@ -289,12 +297,14 @@ TEST_F(Train, ResumesIdenticallyAfterCtrlC) {
   ASSERT_EQ(stopped.code, 130) << stopped.err;
   EXPECT_THAT(stopped.err, HasSubstr("--resume run"));
   EXPECT_FALSE(folder_.has("run/checkpoints/last"));
+  EXPECT_FALSE(folder_.has("run/report.html"));
   const Result resumed = shell("yardmaster train --resume run");
   ASSERT_EQ(resumed.code, 0) << resumed.err;
   EXPECT_EQ(read_file("run/checkpoints/last/model.safetensors"),
             read_file("whole/checkpoints/last/model.safetensors"));
   EXPECT_EQ(read_file("run/checkpoints/last/golden.safetensors"),
             read_file("whole/checkpoints/last/golden.safetensors"));
+  expect_page_of_report("run");
   EXPECT_EQ(shell("yardmaster verify --checkpoint run/checkpoints/best").code, 0);
 }
 
@@ -400,7 +410,12 @@ TEST_F(Train, StopBetweenValidationsSavesTheState) {
   ASSERT_EQ(
       shell("yardmaster train tiny.yaml --set updates=4 validate_every=2 --until 3 --out run").code,
       0);
-  ASSERT_EQ(shell("yardmaster train --resume run").code, 0);
+  EXPECT_TRUE(folder_.has("run/report.html"));
+  folder_.write("run/report.html", "notes");
+  const Result resumed = shell("yardmaster train --resume run");
+  ASSERT_EQ(resumed.code, 0) << resumed.err;
+  EXPECT_THAT(resumed.err, HasSubstr("run/report.html: expected no file, or a page"));
+  EXPECT_EQ(read_file("run/report.html"), "notes") << "a file of the user's own";
   EXPECT_THAT(read_file("run/log.txt"), HasSubstr("resumed after update 3"));
 }
 
