@@ -494,21 +494,6 @@ TEST_F(Train, EveryLearnerTrains) {
 }
 
 // The repository's checkpoints must fit its code.
-TEST(ShippedCheckpoints, AreVerified) {
-  int checked = 0;
-  for (const auto& entry : std::filesystem::directory_iterator("checkpoints")) {
-    if (!entry.is_directory()) continue;
-    const Result r = shell("yardmaster verify --checkpoint " + entry.path().string());
-    EXPECT_EQ(r.code, 0) << entry.path() << ": " << r.err;
-    const Result played = shell(
-        "yardmaster simulate --trace synthetic:habits --generate-jobs 60 "
-        "--cluster 2x8 --policy checkpoint:" +
-        entry.path().string());
-    EXPECT_EQ(played.code, 0) << played.err;
-    ++checked;
-  }
-  EXPECT_GT(checked, 0) << "checkpoints/ holds none";
-}
 
 }  // namespace
 }  // namespace yard::testing
