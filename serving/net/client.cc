@@ -2,13 +2,16 @@
 
 #include <grpcpp/grpcpp.h>
 
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <mutex>
+#include <numeric>
+#include <optional>
+#include <thread>
 
 #include "env/base/core/error.h"
 #include "serving/engine/model_store.h"
-#include "serving/net/listener.h"
 #include "serving/snapshot/guard.h"
 #include "serving/snapshot/run_policy.h"
 #include "serving/snapshot/utf8.h"
@@ -16,6 +19,14 @@
 
 namespace yard {
 namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::seconds kAvoid{5};         // a server that failed
+constexpr std::chrono::milliseconds kPause{50};   // before all are asked once more
+constexpr std::chrono::milliseconds kReach{200};  // for a connection then
+constexpr int kRounds = 2;
+constexpr const char* kLate = "no response from the server before the deadline";
 
 // The number of calls to which gRPC's threads still hold references.
 using CallCount = std::shared_ptr<std::atomic<int>>;
@@ -61,16 +72,54 @@ void restore_names(const std::map<std::string, std::string>& originals,
 
 struct Client::Impl {
   explicit Impl(const ClientOptions& given)
-      : options(given), fallback(open_servable(given.fallback).policy) {
-    if (!given.server.starts_with("unix:")) parse_address("--server", given.server);
-    grpc::ChannelArguments arguments;
-    arguments.SetMaxReceiveMessageSize(-1);
-    // Reconnect soon after a server restart.
-    arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 100);
-    arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 2000);
-    arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
-    stub = pb::PolicyService::NewStub(
-        grpc::CreateCustomChannel(given.server, grpc::InsecureChannelCredentials(), arguments));
+      : options(given),
+        fallback(open_servable(given.fallback).policy),
+        connections(given.to),
+        avoid_until(given.to.servers.size()) {
+    for (size_t i = 0; i < connections.servers().size(); ++i) {
+      stubs.push_back(pb::PolicyService::NewStub(connections.channel(i)));
+    }
+  }
+
+  // The servers in the order in which they are asked.
+  std::vector<size_t> order() const {
+    std::vector<size_t> out(stubs.size());
+    std::iota(out.begin(), out.end(), size_t{0});
+    const Clock::time_point now = Clock::now();
+    std::ranges::stable_partition(out, [&](size_t i) { return avoid_until[i].load() <= now; });
+    return out;
+  }
+
+  std::shared_ptr<Pending> start(size_t server, const pb::DecideRequest& request,
+                                 Clock::time_point until) {
+    const auto call = std::make_shared<Pending>(calls);
+    call->request = request;
+    call->context.set_deadline(std::chrono::system_clock::now() + (until - Clock::now()));
+    connections.authorize(call->context);
+    stubs[server]->async()->Decide(&call->context, &call->request, &call->response,
+                                   [call](const grpc::Status& status) {
+                                     const std::lock_guard lock(call->mutex);
+                                     call->status = status;
+                                     call->over = true;
+                                     call->changed.notify_one();
+                                   });
+    return call;
+  }
+
+  // Waits a moment for a connection to a server that may be starting again.
+  void reach(size_t server, Clock::time_point until) {
+    const auto most = std::min<Clock::duration>(kReach, (until - Clock::now()) / 2);
+    connections.channel(server)->WaitForConnected(std::chrono::system_clock::now() + most);
+  }
+
+  // Waits for the status of a call, or cancels it.
+  static grpc::Status finish(Pending& call, Clock::time_point until) {
+    std::unique_lock lock(call.mutex);
+    const bool over = call.changed.wait_until(lock, until, [&] { return call.over; });
+    lock.unlock();
+    if (over) return call.status;
+    call.context.TryCancel();
+    return {grpc::StatusCode::DEADLINE_EXCEEDED, ""};
   }
 
   pb::DecideResponse answer_ourselves(const pb::DecideRequest& request, PolicyResult&& own,
@@ -95,7 +144,9 @@ struct Client::Impl {
 
   const ClientOptions options;
   const std::unique_ptr<const Policy> fallback;
-  std::unique_ptr<pb::PolicyService::Stub> stub;
+  Connections connections;
+  std::vector<std::unique_ptr<pb::PolicyService::Stub>> stubs;
+  std::vector<std::atomic<Clock::time_point>> avoid_until;
   const CallCount calls = std::make_shared<std::atomic<int>>(0);
 };
 
@@ -112,44 +163,55 @@ pb::DecideResponse Client::decide(const pb::DecideRequest& request,
   const std::chrono::microseconds all = deadline;
   const auto wait =
       all - std::min<std::chrono::microseconds>(std::chrono::milliseconds(1), all / 10);
-  const auto until = std::chrono::steady_clock::now() + wait;
+  const Clock::time_point end = Clock::now() + wait;
   const Snapshot snapshot(request);
+  pb::DecideRequest sent = request;
+  const auto originals = make_utf8(sent);
 
-  const auto call = std::make_shared<Pending>(impl_->calls);
-  call->request = request;
-  const auto originals = make_utf8(call->request);
-  call->context.set_deadline(std::chrono::system_clock::now() + wait);
-  impl_->stub->async()->Decide(&call->context, &call->request, &call->response,
-                               [call](const grpc::Status& status) {
-                                 const std::lock_guard lock(call->mutex);
-                                 call->status = status;
-                                 call->over = true;
-                                 call->changed.notify_one();
-                               });
-  PolicyResult own = run_policy(*impl_->fallback, snapshot, request);
-
+  std::optional<PolicyResult> own;
   const auto answer_ourselves = [&](pb::Reason reason, const std::string& detail) {
-    return impl_->answer_ourselves(request, std::move(own), reason, detail);
+    if (!own) own = run_policy(*impl_->fallback, snapshot, request);
+    return impl_->answer_ourselves(request, std::move(*own), reason, detail);
   };
 
-  std::unique_lock lock(call->mutex);
-  const bool over = call->changed.wait_until(lock, until, [&] { return call->over; });
-  lock.unlock();
-  if (!over) call->context.TryCancel();
-  switch (over ? call->status.error_code() : grpc::StatusCode::DEADLINE_EXCEEDED) {
-    case grpc::StatusCode::OK: {
-      restore_names(originals, call->response);
-      const std::string refused = flaw_of_decision(request, call->response);
-      if (refused.empty()) return std::move(call->response);
-      return answer_ourselves(pb::INVALID_ACTION, "invalid response from the server: " + refused);
+  std::string detail;
+  const std::vector<size_t> order = impl_->order();
+  for (int round = 0; round < kRounds; ++round) {
+    bool unavailable = true;  // all of them
+    for (size_t i = 0; i < order.size(); ++i) {
+      const size_t server = order[i];
+      const Clock::time_point now = Clock::now();
+      if (now >= end) return answer_ourselves(pb::DEADLINE, kLate);
+      const bool last = i + 1 == order.size();
+      const Clock::time_point until = last ? end : now + (end - now) / 2;
+      if (round > 0) impl_->reach(server, until);
+      const auto call = impl_->start(server, sent, until);
+      // The heuristic runs while the server decides.
+      if (!own) own = run_policy(*impl_->fallback, snapshot, request);
+      const grpc::Status status = Impl::finish(*call, until);
+      if (status.ok()) {
+        impl_->avoid_until[server] = Clock::time_point();
+        restore_names(originals, call->response);
+        const std::string refused = flaw_of_decision(request, call->response);
+        if (refused.empty()) return std::move(call->response);
+        return answer_ourselves(pb::INVALID_ACTION, "invalid response from the server: " + refused);
+      }
+      if (status.error_code() == grpc::StatusCode::INVALID_ARGUMENT) {
+        throw InputError(status.error_message());
+      }
+      const bool late = status.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED;
+      const bool gone = status.error_code() == grpc::StatusCode::UNAVAILABLE;
+      if (late || gone) impl_->avoid_until[server] = Clock::now() + kAvoid;
+      if (late && last) return answer_ourselves(pb::DEADLINE, kLate);
+      unavailable = unavailable && gone;
+      detail += (detail.empty() ? "" : "; ") + impl_->connections.servers()[server] + ": " +
+                (late ? kLate : status.error_message());
     }
-    case grpc::StatusCode::INVALID_ARGUMENT:
-      throw InputError(call->status.error_message());
-    case grpc::StatusCode::DEADLINE_EXCEEDED:
-      return answer_ourselves(pb::DEADLINE, "no response from the server before the deadline");
-    default:
-      return answer_ourselves(pb::UNAVAILABLE, call->status.error_message());
+    if (!unavailable || round + 1 == kRounds || Clock::now() + kPause >= end) break;
+    detail.clear();
+    std::this_thread::sleep_for(kPause);
   }
+  return answer_ourselves(pb::UNAVAILABLE, detail);
 }
 
 }  // namespace yard

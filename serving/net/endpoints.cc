@@ -28,11 +28,12 @@ HttpResponse probe(const Endpoints& on, const std::string& path) {
   return {200, on.metrics(), "text/plain; version=0.0.4; charset=utf-8"};
 }
 
+constexpr const char* kDecide = "/v1/decide";
 constexpr std::array kProbes = {"/livez", "/readyz", "/version", "/metrics"};
 
 void answer(const Endpoints& on, HttpRequest&& request, HttpServer::Reply&& reply) {
   const bool probes = std::ranges::find(kProbes, request.path) != kProbes.end();
-  const bool decides = on.decide != nullptr && request.path == "/v1/decide";
+  const bool decides = on.decide != nullptr && request.path == kDecide;
   const std::string allowed = probes ? "GET, HEAD" : "POST";
   if (!probes && !decides) return reply(json_error(404, "no such endpoint: " + request.path));
   const bool fits =
@@ -51,6 +52,18 @@ void answer(const Endpoints& on, HttpRequest&& request, HttpServer::Reply&& repl
 HttpServer::Handler handler_of(Endpoints endpoints) {
   return [on = std::move(endpoints)](HttpRequest&& request, HttpServer::Reply&& reply) {
     answer(on, std::move(request), std::move(reply));
+  };
+}
+
+std::function<HttpResponse(const HttpRequest&)> screen_of(Endpoints endpoints) {
+  return [on = std::move(endpoints)](const HttpRequest& request) {
+    const bool allowed = request.path == kDecide      ? on.may_decide(request.authorization)
+                         : request.path == "/metrics" ? on.may_read_metrics(request.authorization)
+                                                      : true;
+    if (allowed) return HttpResponse{};
+    HttpResponse out = json_error(401, request.path + " needs a valid token");
+    out.authenticate = "Bearer";
+    return out;
   };
 }
 

@@ -16,10 +16,14 @@ struct Endpoints {
   std::function<std::string()> metrics;
   // Decides on a snapshot in JSON; null: there is no such endpoint.
   std::function<void(std::string&& body, HttpServer::Reply&& reply)> decide;
+  // Whether a request with this header may ask for decisions, or read the metrics.
+  std::function<bool(const std::string&authorization)> may_decide, may_read_metrics;
 };
 
-// Returns the handler of an HttpServer with these endpoints.
+// Return the handler of an HttpServer with these endpoints, and its screen, which refuses requests
+// without a right token.
 HttpServer::Handler handler_of(Endpoints endpoints);
+std::function<HttpResponse(const HttpRequest&)> screen_of(Endpoints endpoints);
 
 // Returns {"error": what} and a status; bytes of `what` which are not UTF-8 are replaced.
 HttpResponse json_error(int status, const std::string& what);

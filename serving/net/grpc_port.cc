@@ -14,6 +14,7 @@
 #include <algorithm>
 
 #include "env/base/core/error.h"
+#include "serving/net/grpc_tls.h"
 
 namespace yard {
 namespace {
@@ -49,12 +50,15 @@ void limit(grpc::ServerBuilder& builder, const GrpcPortOptions& options) {
 }  // namespace
 
 GrpcPort::GrpcPort(const GrpcPortOptions& options, grpc::Service& service)
-    : max_connections_(options.max_connections), listener_(options.option, options.address) {
+    : max_connections_(options.max_connections),
+      credentials_(options.certificates == nullptr ? grpc::InsecureServerCredentials()
+                                                   : grpc_credentials(options.certificates)),
+      listener_(options.option, options.address) {
   grpc::ServerBuilder builder;
   limit(builder, options);
   using Builder = grpc::ServerBuilder::experimental_type;
   acceptor_ = builder.experimental().AddExternalConnectionAcceptor(
-      Builder::ExternalConnectionType::FROM_FD, options.credentials);
+      Builder::ExternalConnectionType::FROM_FD, credentials_);
   builder.RegisterService(&service);
   server_ = builder.BuildAndStart();
   if (server_ == nullptr) throw RunError(options.option + ": gRPC does not start");
@@ -81,6 +85,8 @@ void GrpcPort::stop(std::chrono::milliseconds most) {
     ending_ = true;
     eventfd_write(wake_, 1);
     thread_.join();
+    // Callers find the port closed, instead of waiting for an answer to their handshake.
+    shutdown(listener_.fd(), SHUT_RDWR);
   }
   to_itself_.reset();
   server_->Shutdown(std::chrono::system_clock::now() + most);

@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "serving/net/certificates.h"
 #include "serving/net/listener.h"
 
 namespace yard {
@@ -21,7 +22,7 @@ struct GrpcPortOptions {
   std::string address;  // as for Listener
   int max_connections = 1024;
   int max_message_bytes = 16 << 20;
-  std::shared_ptr<grpc::ServerCredentials> credentials = grpc::InsecureServerCredentials();
+  std::shared_ptr<const Certificates> certificates = nullptr;  // null: no TLS
 };
 
 class GrpcPort {
@@ -57,6 +58,7 @@ class GrpcPort {
   void forget_closed();
 
   const int max_connections_;
+  const std::shared_ptr<grpc::ServerCredentials> credentials_;  // which the server calls
   Listener listener_;
   std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> acceptor_;
   std::unique_ptr<grpc::Server> server_;

@@ -14,6 +14,7 @@
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/redirect_error.hpp>
+#include <boost/asio/ssl.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/beast/core.hpp>
@@ -23,6 +24,7 @@
 #include <mutex>
 #include <optional>
 #include <thread>
+#include <vector>
 
 #include "serving/net/listener.h"
 
@@ -35,6 +37,7 @@ namespace http = beast::http;
 
 using Protocol = net::generic::stream_protocol;
 using Stream = beast::basic_stream<Protocol, net::any_io_executor>;
+using TlsStream = net::ssl::stream<Stream&>;
 using Error = beast::error_code;
 using Message = http::response<http::string_body>;
 
@@ -46,8 +49,9 @@ auto into(Error& error) { return net::redirect_error(net::use_awaitable, error);
 
 struct Connection {
   Stream stream;
-  bool waits = true;    // for a complete header
-  bool closed = false;  // by us; its coroutine ends soon
+  std::unique_ptr<TlsStream> tls = nullptr;  // over `stream`
+  bool waits = true;                         // for a complete header
+  bool closed = false;                       // by us; its coroutine ends soon
 };
 using At = std::list<Connection>::iterator;
 
@@ -87,6 +91,7 @@ Message message_of(HttpResponse&& answer, bool keep, bool without_body) {
   Message out(static_cast<http::status>(answer.status), 11);
   out.set(http::field::content_type, answer.content_type);
   if (!answer.allow.empty()) out.set(http::field::allow, answer.allow);
+  if (!answer.authenticate.empty()) out.set(http::field::www_authenticate, answer.authenticate);
   out.keep_alive(keep);
   out.content_length(answer.body.size());
   if (!without_body) out.body() = std::move(answer.body);
@@ -97,12 +102,11 @@ Message message_of(HttpResponse&& answer, bool keep, bool without_body) {
 
 // One thread runs `io`, and uses everything here that is not marked otherwise.
 struct HttpServer::Impl : std::enable_shared_from_this<Impl> {
-  Impl(const std::string& option, const std::string& address, const HttpLimits& given,
-       Handler handle)
-      : limits(given),
+  Impl(Options&& given, Handler handle)
+      : options(std::move(given)),
         handler(std::move(handle)),
-        listener(option, address),
-        left_for_bodies(given.max_bodies_bytes) {
+        listener(options.option, options.address),
+        left_for_bodies(limits.max_bodies_bytes) {
     net::co_spawn(io, accept_connections(), [](const std::exception_ptr&) {});
     thread = std::thread([this] { io.run(); });
   }
@@ -159,67 +163,115 @@ struct HttpServer::Impl : std::enable_shared_from_this<Impl> {
     changed.notify_all();
   }
 
-  // GCC 12 copies objects made in the operand of co_await byte by byte (its bug 99576): strings and
-  // the like are made before.
   net::awaitable<void> serve(At at) {
-    Stream& stream = at->stream;
+    if (options.certificates == nullptr) {
+      const bool refused = co_await converse(at, at->stream);
+      co_await end(at, refused);
+      co_return;
+    }
+    // The context lives as long as the stream that was made from it.
+    const std::shared_ptr<const TlsIdentity> identity = options.certificates->current();
+    SSL_CTX_up_ref(identity->context.get());
+    net::ssl::context context(identity->context.get());
+    at->tls = std::make_unique<TlsStream>(at->stream, context);
+    Error error;
+    if (options.check_clients) {
+      at->tls->set_verify_mode(net::ssl::verify_peer | net::ssl::verify_fail_if_no_peer_cert,
+                               error);
+    }
+    at->stream.expires_after(limits.handshake);
+    co_await at->tls->async_handshake(net::ssl::stream_base::server, into(error));
+    if (error) co_return;
+    const bool refused = co_await converse(at, *at->tls);
+    co_await end(at, refused);
+  }
+
+  // Answers requests until one side wants to end. Returns whether the last one was not read to its
+  // end. GCC 12 copies objects made in the operand of co_await byte by byte (its bug 99576):
+  // strings and the like are made before.
+  template <class AnyStream>
+  net::awaitable<bool> converse(At at, AnyStream& stream) {
     beast::flat_buffer buffer;
     Error error;
     for (bool first = true;; first = false) {
       at->waits = true;
       connections.splice(connections.end(), connections, at);
       if (buffer.size() == 0) {
-        stream.expires_after(first ? limits.first_byte : limits.idle);
+        at->stream.expires_after(first ? limits.first_byte : limits.idle);
         const size_t n = co_await stream.async_read_some(buffer.prepare(kChunk), into(error));
-        if (error) co_return;
+        if (error) co_return false;
         buffer.commit(n);
       }
       http::request_parser<http::string_body> parser;
       parser.header_limit(static_cast<uint32_t>(limits.max_head_bytes));
       parser.body_limit(limits.max_body_bytes);
-      stream.expires_after(limits.head);
+      at->stream.expires_after(limits.head);
       co_await http::async_read_header(stream, buffer, parser, into(error));
       at->waits = false;
+      HttpRequest request;
+      HttpResponse answer;
+      if (!error) {
+        request = head_of(parser.get());
+        if (options.screen != nullptr) answer = options.screen(request);
+      }
+      const bool screened = answer.status != 200;
       Allowance allowance(left_for_bodies);
       bool fits = true;
-      if (!error && !parser.is_done()) {
+      if (!error && !screened && !parser.is_done()) {
         // A body in chunks does not say how large it will be.
         const auto length = parser.content_length();
         fits = allowance.take(
             std::min<size_t>(length.value_or(limits.max_body_bytes), limits.max_body_bytes));
-        stream.expires_after(limits.body);
+        at->stream.expires_after(limits.body);
         if (fits && beast::iequals(parser.get()[http::field::expect], "100-continue")) {
           http::response<http::empty_body> go_on(http::status::continue_, 11);
           co_await http::async_write(stream, go_on, into(error));
         }
         if (fits && !error) co_await http::async_read(stream, buffer, parser, into(error));
       }
-      HttpResponse answer = refusal_of(error, fits);
+      if (!screened) answer = refusal_of(error, fits);
       const bool refused = answer.status != 200;
-      if (error && !refused) co_return;
+      if (error && !refused) co_return false;
 
+      const bool unread = refused && !parser.is_done();
       const bool without_body = parser.get().method() == http::verb::head;
-      const bool keep = !refused && parser.get().keep_alive();
+      const bool keep = (!refused || screened) && !unread && parser.get().keep_alive();
       if (!refused) {
-        http::request<http::string_body> request = parser.release();
-        stream.expires_never();
+        request.body = std::move(parser.get().body());
+        at->stream.expires_never();
         answer = co_await answer_to(request);
       }
-      stream.expires_after(limits.write);
+      at->stream.expires_after(limits.write);
       Message out = message_of(std::move(answer), keep && !ending, without_body);
       co_await http::async_write(stream, out, into(error));
-      if (error) co_return;
-      if (keep && !ending) continue;
-      stream.socket().shutdown(Protocol::socket::shutdown_send, error);
-      if (!refused) co_return;
-      // What still comes of a request that was not read to its end is dropped for a moment: the
-      // reset of a connection with unread bytes would reach the peer before the answer.
-      stream.expires_after(kLinger);
-      for (error = {}; !error;) {
-        buffer.clear();
-        co_await stream.async_read_some(buffer.prepare(kChunk), into(error));
-      }
-      co_return;
+      if (error) co_return false;
+      if (!keep || ending) co_return unread;
+    }
+  }
+
+  static HttpRequest head_of(const http::request<http::string_body>& in) {
+    HttpRequest out;
+    out.method = std::string(in.method_string());
+    const std::string target(in.target());
+    out.path = target.substr(0, target.find('?'));
+    if (in.count(http::field::authorization) == 1) {
+      out.authorization = std::string(in[http::field::authorization]);
+    }
+    return out;
+  }
+
+  // Closes a connection after its last answer.
+  net::awaitable<void> end(At at, bool unread) {
+    Error error;
+    at->stream.expires_after(kLinger);
+    if (at->tls != nullptr) co_await at->tls->async_shutdown(into(error));
+    at->stream.socket().shutdown(Protocol::socket::shutdown_send, error);
+    if (!unread) co_return;
+    // What still comes of a request that was not read to its end is dropped for a moment: the
+    // reset of a connection with unread bytes would reach the peer before the answer.
+    std::vector<char> dropped(kChunk);
+    for (error = {}; !error;) {
+      co_await at->stream.async_read_some(net::buffer(dropped), into(error));
     }
   }
 
@@ -243,12 +295,7 @@ struct HttpServer::Impl : std::enable_shared_from_this<Impl> {
   };
 
   // Has the handler answer, and waits for its reply.
-  net::awaitable<HttpResponse> answer_to(http::request<http::string_body>& in) {
-    HttpRequest request;
-    request.method = std::string(in.method_string());
-    const std::string target(in.target());
-    request.path = target.substr(0, target.find('?'));
-    request.body = std::move(in.body());
+  net::awaitable<HttpResponse> answer_to(HttpRequest& request) {
     const auto waiting = std::make_shared<Waiting>(io);
     // The reply may come after the connection, or the server, has ended.
     Reply reply = [server = weak_from_this(), to = std::weak_ptr(waiting)](HttpResponse&& answer) {
@@ -290,7 +337,8 @@ struct HttpServer::Impl : std::enable_shared_from_this<Impl> {
     thread.join();
   }
 
-  const HttpLimits limits;
+  const Options options;
+  const HttpLimits& limits = options.limits;
   const Handler handler;
   Listener listener;
   size_t left_for_bodies;
@@ -306,9 +354,8 @@ struct HttpServer::Impl : std::enable_shared_from_this<Impl> {
   std::thread thread;
 };
 
-HttpServer::HttpServer(const std::string& option, const std::string& address,
-                       const HttpLimits& limits, Handler handler)
-    : impl_(std::make_shared<Impl>(option, address, limits, std::move(handler))) {}
+HttpServer::HttpServer(Options options, Handler handler)
+    : impl_(std::make_shared<Impl>(std::move(options), std::move(handler))) {}
 
 HttpServer::~HttpServer() { stop(std::chrono::milliseconds(0)); }
 

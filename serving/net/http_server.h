@@ -8,6 +8,8 @@
 #include <memory>
 #include <string>
 
+#include "serving/net/certificates.h"
+
 namespace yard {
 
 struct HttpLimits {
@@ -15,6 +17,7 @@ struct HttpLimits {
   size_t max_head_bytes = size_t{16} << 10;
   size_t max_body_bytes = size_t{16} << 20;      // of one request
   size_t max_bodies_bytes = size_t{256} << 20;   // of all requests in progress
+  std::chrono::milliseconds handshake{5'000};    // of TLS
   std::chrono::milliseconds first_byte{10'000};  // on a new connection
   std::chrono::milliseconds idle{60'000};        // between two requests
   std::chrono::milliseconds head{10'000};        // from the first byte to the end of the header
@@ -23,8 +26,9 @@ struct HttpLimits {
 };
 
 struct HttpRequest {
-  std::string method;  // "GET"
-  std::string path;    // without the query
+  std::string method;         // "GET"
+  std::string path;           // without the query
+  std::string authorization;  // that header; empty: none, or several
   std::string body;
 };
 
@@ -32,7 +36,8 @@ struct HttpResponse {
   int status = 200;
   std::string body;
   std::string content_type = "text/plain; charset=utf-8";
-  std::string allow = {};  // header of status 405
+  std::string allow = {};         // header of status 405
+  std::string authenticate = {};  // header of status 401
 };
 
 class HttpServer {
@@ -42,9 +47,19 @@ class HttpServer {
   // later, from any thread. Must not throw.
   using Handler = std::function<void(HttpRequest&&, Reply&&)>;
 
-  // Serves when it returns. Throws InputError naming `option` if the address cannot be listened on.
-  HttpServer(const std::string& option, const std::string& address, const HttpLimits& limits,
-             Handler handler);
+  struct Options {
+    std::string option;   // names the port in errors: "--http"
+    std::string address;  // as for Listener
+    HttpLimits limits = {};
+    std::shared_ptr<const Certificates> certificates = nullptr;  // null: no TLS
+    bool check_clients = false;                                  // they need a certificate
+    // Looks at a request before its body is read. It goes on if the status is 200; else this is the
+    // answer.
+    std::function<HttpResponse(const HttpRequest&)> screen = nullptr;
+  };
+
+  // Serves when it returns. Throws InputError if the address cannot be listened on.
+  HttpServer(Options options, Handler handler);
   ~HttpServer();  // without waiting for replies
 
   const std::string& address() const;  // with the port in use

@@ -35,6 +35,15 @@ std::string bare(const std::string& host) {
              : host;
 }
 
+bool is_loopback(const sockaddr& at) {
+  if (at.sa_family == AF_INET6) {
+    return IN6_IS_ADDR_LOOPBACK(&reinterpret_cast<const sockaddr_in6&>(at).sin6_addr) != 0;
+  }
+  constexpr uint32_t kLoopbackNet = 127;
+  return at.sa_family == AF_INET &&
+         ntohl(reinterpret_cast<const sockaddr_in&>(at).sin_addr.s_addr) >> 24 == kLoopbackNet;
+}
+
 // A Unix socket at which no process listens is left over from one that was killed.
 bool is_abandoned(const sockaddr_un& at) {
   const int probe = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -48,13 +57,28 @@ bool is_abandoned(const sockaddr_un& at) {
 
 HostPort parse_address(const std::string& option, const std::string& text) {
   const size_t colon = text.rfind(':');
-  const auto port = colon == std::string::npos
-                        ? std::nullopt
-                        : parse_int(std::string_view(text).substr(colon + 1));
-  if (!port || *port < 0 || *port > 65535 || colon == 0) {
+  const bool has_host = colon != std::string::npos && colon > 0;
+  const size_t digits = colon == std::string::npos ? 0 : colon + 1;
+  const auto port = parse_int(std::string_view(text).substr(digits));
+  if (!port || *port < 0 || *port > 65535) {
     throw InputError(option, "HOST:PORT", "'" + text + "'");
   }
-  return {text.substr(0, colon), static_cast<int>(*port)};
+  return {has_host ? text.substr(0, colon) : "127.0.0.1", static_cast<int>(*port)};
+}
+
+bool is_unix_socket(const std::string& address) { return address.starts_with(kUnix); }
+
+bool is_local(const std::string& option, const std::string& address) {
+  if (is_unix_socket(address)) return true;
+  const HostPort at = parse_address(option, address);
+  addrinfo hints{}, *found = nullptr;
+  hints.ai_socktype = SOCK_STREAM;
+  if (getaddrinfo(bare(at.host).c_str(), nullptr, &hints, &found) != 0) return false;
+  const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> all(found, &freeaddrinfo);
+  for (const addrinfo* one = found; one != nullptr; one = one->ai_next) {
+    if (!is_loopback(*one->ai_addr)) return false;
+  }
+  return true;
 }
 
 int raise_descriptor_limit() {
@@ -69,7 +93,7 @@ int raise_descriptor_limit() {
 
 Listener::Listener(std::string option, const std::string& address)
     : option_(std::move(option)), address_(address), spare_(open_spare()) {
-  if (address.starts_with(kUnix)) {
+  if (is_unix_socket(address)) {
     listen_on_path(address.substr(kUnix.size()));
   } else {
     listen_on_host(parse_address(option_, address));

@@ -12,8 +12,15 @@ struct HostPort {
   int port = 0;
 };
 
-// Throws InputError naming `option` unless `text` is HOST:PORT.
+// Parses HOST:PORT; without a host, :PORT or PORT, it is 127.0.0.1. Throws InputError naming
+// `option`.
 HostPort parse_address(const std::string& option, const std::string& text);
+
+bool is_unix_socket(const std::string& address);
+
+// Whether only this machine reaches the address: a Unix socket, or a host of which every address is
+// loopback. Throws InputError naming `option` if it is no address. False for an unknown host.
+bool is_local(const std::string& option, const std::string& address);
 
 // Raises the number of descriptors which the process may open to the system's maximum, and returns
 // it.
@@ -21,8 +28,8 @@ int raise_descriptor_limit();
 
 class Listener {
  public:
-  // `address`: HOST:PORT, where port 0 is a free one, [IPV6]:PORT, or unix:PATH. Throws InputError
-  // naming `option` if it cannot be listened on.
+  // `address`: HOST:PORT, where port 0 is a free one, [IPV6]:PORT, PORT on loopback, or unix:PATH.
+  // Throws InputError naming `option` if it cannot be listened on.
   Listener(std::string option, const std::string& address);
   ~Listener();  // removes the file of a Unix socket
   Listener(const Listener&) = delete;

@@ -46,6 +46,14 @@ struct Metrics::Families {
   Counter& refused = counter("yardmaster_refused_requests_total",
                              "Requests refused because of an invalid snapshot.")
                          .Add({});
+  Family<Counter>& denied = counter("yardmaster_unauthenticated_requests_total",
+                                    "Requests refused for want of a valid token, by port.");
+  Family<Gauge>& expiry = gauge("yardmaster_certificate_expiry_timestamp_seconds",
+                                "Unix time at which the certificate in service expires.");
+  Family<Counter>& certificates = counter("yardmaster_certificate_reloads_total",
+                                          "Changes of the certificate's files, by result.");
+  Family<Counter>& tokens =
+      counter("yardmaster_token_reloads_total", "Changes of files of tokens, by result.");
   Family<Counter>& quarantined =
       counter("yardmaster_quarantined_records_total",
               "Records of snapshots that were set aside because they make no sense, by kind.");
@@ -118,6 +126,10 @@ void Metrics::decided(const pb::DecideResponse& response, const std::string& kno
 
 void Metrics::refused_request() { families_->refused.Increment(); }
 
+void Metrics::denied_request(const std::string& port) {
+  families_->denied.Add({{"port", port}}).Increment();
+}
+
 std::string Metrics::text(const Gauges& now) {
   Families& f = *families_;
   const std::lock_guard lock(f.text_mutex);
@@ -130,6 +142,15 @@ std::string Metrics::text(const Gauges& now) {
   f.connections.Add({{"port", "grpc"}}).Set(now.grpc_connections);
   f.connections.Add({{"port", "http"}}).Set(now.http_connections);
   catch_up(f.turned_away, now.turned_away);
+  const auto reloads = [](Family<Counter>& of, const ReloadCounts& counts) {
+    catch_up(of.Add({{"result", "loaded"}}), counts.loaded);
+    catch_up(of.Add({{"result", "refused"}}), counts.refused);
+  };
+  if (now.credentials.certificate_expires_s != 0) {
+    f.expiry.Add({}).Set(static_cast<double>(now.credentials.certificate_expires_s));
+    reloads(f.certificates, now.credentials.certificates);
+  }
+  reloads(f.tokens, now.credentials.tokens);
   const ModelStore::Current& current = now.models.current;
   if (!current.name.empty()) {
     f.serving.Add({{"model", current.name}}).Set(current.model != nullptr ? 1 : 0);

@@ -8,6 +8,7 @@
 
 #include "serving/engine/model_store.h"
 #include "serving/log/decision_log.h"
+#include "serving/net/credentials.h"
 #include "serving/snapshot/messages.h"
 
 namespace yard {
@@ -21,6 +22,7 @@ class Metrics {
   // since clients may send anything.
   void decided(const pb::DecideResponse& response, const std::string& known);
   void refused_request();
+  void denied_request(const std::string& port);  // no valid token
 
   struct Gauges {
     int pending = 0;
@@ -33,6 +35,7 @@ class Metrics {
     size_t memory_bytes = 0;   // of all of them
     int breaker = 0;           // of the model: Breaker::State
     uint64_t breakers_opened = 0;
+    Credentials::Status credentials;
     ModelStore::Status models;
     std::optional<DecisionLog::Counts> log;  // absent without a log
   };

@@ -65,6 +65,25 @@ grpc::ByteBuffer bytes_of(const pb::DecideResponse& response) {
   return out;
 }
 
+// OK, or why a call is refused.
+grpc::Status status_of(const std::function<Access(std::string_view)>& access,
+                       const grpc::CallbackServerContext& context) {
+  const auto given = context.client_metadata().equal_range("authorization");
+  const bool one = given.first != given.second && std::next(given.first) == given.second;
+  const std::string_view authorization =
+      one ? std::string_view(given.first->second.data(), given.first->second.size()) : "";
+  switch (access(authorization)) {
+    case Access::kAllowed:
+      return grpc::Status::OK;
+    case Access::kForbidden:
+      return {grpc::StatusCode::PERMISSION_DENIED, "this token is for reading only"};
+    case Access::kUnauthenticated:
+      break;
+  }
+  return {grpc::StatusCode::UNAUTHENTICATED,
+          "a valid token is needed: metadata 'authorization: Bearer TOKEN'"};
+}
+
 }  // namespace
 
 IncomingRequest PolicyRpc::incoming(const grpc::ByteBuffer& bytes,
@@ -87,6 +106,10 @@ grpc::ServerUnaryReactor* PolicyRpc::Decide(grpc::CallbackServerContext* context
                                             const grpc::ByteBuffer* request,
                                             grpc::ByteBuffer* response) {
   grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
+  if (const grpc::Status status = status_of(callbacks_.access, *context); !status.ok()) {
+    reactor->Finish(status);
+    return reactor;
+  }
   IncomingRequest in = incoming(*request, *context);
   in.done = [context, reactor, response](pb::DecideResponse&& answer) {
     if (context->IsCancelled()) return reactor->Finish(grpc::Status::CANCELLED);
@@ -94,7 +117,7 @@ grpc::ServerUnaryReactor* PolicyRpc::Decide(grpc::CallbackServerContext* context
     reactor->Finish(grpc::Status::OK);
   };
   in.refuse = [this, reactor](const std::string& why) {
-    refused_();
+    callbacks_.refused();
     reactor->Finish({grpc::StatusCode::INVALID_ARGUMENT, why});
   };
   engine_.submit(std::move(in));
@@ -123,7 +146,7 @@ class PolicyRpc::Stream final : public grpc::ServerBidiReactor<grpc::ByteBuffer,
     IncomingRequest in = rpc_.incoming(request_, context_);
     in.done = [this](pb::DecideResponse&& answer) { send(answer); };
     in.refuse = [this, id = in.request_id](const std::string& why) {
-      rpc_.refused_();
+      rpc_.callbacks_.refused();
       pb::DecideResponse refused;
       refused.set_request_id(id);
       refused.mutable_refusal()->set_code(grpc::StatusCode::INVALID_ARGUMENT);
@@ -167,6 +190,13 @@ class PolicyRpc::Stream final : public grpc::ServerBidiReactor<grpc::ByteBuffer,
 
 grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* PolicyRpc::DecideStream(
     grpc::CallbackServerContext* context) {
+  class Refused final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer> {
+   public:
+    explicit Refused(const grpc::Status& status) { Finish(status); }
+    void OnDone() override { delete this; }
+  };
+  const grpc::Status status = status_of(callbacks_.access, *context);
+  if (!status.ok()) return new Refused(status);
   return new Stream(*this, *context);
 }
 
@@ -178,23 +208,36 @@ void PolicyRpc::end_idle_streams() {
 
 grpc::ServerUnaryReactor* AdminRpc::Status(grpc::CallbackServerContext* context,
                                            const pb::StatusRequest*, pb::StatusResponse* out) {
-  *out = answers_.status();
+  const grpc::Status status = status_of(answers_.read_access, *context);
+  if (status.ok()) *out = answers_.status();
   grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
-  reactor->Finish(grpc::Status::OK);
+  reactor->Finish(status);
+  return reactor;
+}
+
+// Makes a change, if the caller may, and answers with the status afterwards.
+grpc::ServerUnaryReactor* AdminRpc::change(grpc::CallbackServerContext& context,
+                                           const std::function<void()>& make,
+                                           pb::StatusResponse& out) const {
+  const grpc::Status status = status_of(answers_.write_access, context);
+  if (status.ok()) {
+    make();
+    out = answers_.status();
+  }
+  grpc::ServerUnaryReactor* reactor = context.DefaultReactor();
+  reactor->Finish(status);
   return reactor;
 }
 
 grpc::ServerUnaryReactor* AdminRpc::Reload(grpc::CallbackServerContext* context,
                                            const pb::ReloadRequest*, pb::StatusResponse* out) {
-  answers_.reload();
-  return Status(context, nullptr, out);
+  return change(*context, answers_.reload, *out);
 }
 
 grpc::ServerUnaryReactor* AdminRpc::ResetBreaker(grpc::CallbackServerContext* context,
                                                  const pb::ResetBreakerRequest*,
                                                  pb::StatusResponse* out) {
-  answers_.reset_breaker();
-  return Status(context, nullptr, out);
+  return change(*context, answers_.reset_breaker, *out);
 }
 
 }  // namespace yard

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "serving/engine/engine.h"
+#include "serving/net/credentials.h"
 #include "yardmaster/v1/admin.grpc.pb.h"
 #include "yardmaster/v1/policy.grpc.pb.h"
 
@@ -24,9 +25,12 @@ using RawPolicyService = pb::PolicyService::WithRawCallbackMethod_Decide<Policy4
 // Takes decisions as bytes: gRPC answers a message that it cannot read by itself, with INTERNAL.
 class PolicyRpc final : public internal::RawPolicyService {
  public:
-  // `refused` is called for requests which get INVALID_ARGUMENT.
-  PolicyRpc(Engine& engine, std::function<void()> refused)
-      : engine_(engine), refused_(std::move(refused)) {}
+  struct Callbacks {
+    std::function<Access(std::string_view authorization)> access;
+    std::function<void()> refused;  // a request gets INVALID_ARGUMENT
+  };
+  PolicyRpc(Engine& engine, Callbacks callbacks)
+      : engine_(engine), callbacks_(std::move(callbacks)) {}
 
   grpc::ServerUnaryReactor* Decide(grpc::CallbackServerContext* context,
                                    const grpc::ByteBuffer* request,
@@ -44,7 +48,7 @@ class PolicyRpc final : public internal::RawPolicyService {
   IncomingRequest incoming(const grpc::ByteBuffer& bytes, grpc::CallbackServerContext& context);
 
   Engine& engine_;
-  const std::function<void()> refused_;
+  const Callbacks callbacks_;
   std::mutex mutex_;
   std::set<Stream*> streams_;
   bool ending_ = false;
@@ -56,6 +60,7 @@ class AdminRpc final : public pb::ModelAdmin::CallbackService {
     std::function<pb::StatusResponse()> status;
     std::function<void()> reload;
     std::function<void()> reset_breaker;
+    std::function<Access(std::string_view authorization)> read_access, write_access;
   };
   explicit AdminRpc(AdminCallbacks answers) : answers_(std::move(answers)) {}
 
@@ -68,6 +73,10 @@ class AdminRpc final : public pb::ModelAdmin::CallbackService {
                                          pb::StatusResponse* out) override;
 
  private:
+  grpc::ServerUnaryReactor* change(grpc::CallbackServerContext& context,
+                                   const std::function<void()>& make,
+                                   pb::StatusResponse& out) const;
+
   const AdminCallbacks answers_;
 };
 

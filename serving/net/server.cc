@@ -22,7 +22,7 @@ namespace {
 
 constexpr const char* kService = "yardmaster.v1.PolicyService";
 constexpr std::chrono::seconds kHttpDeadline{10};        // callers by HTTP send none
-constexpr std::chrono::seconds kReloadInterval{1};       // between checks of the model's files
+constexpr std::chrono::seconds kReloadInterval{1};       // between checks of files
 constexpr std::chrono::milliseconds kShutdownTime{800};  // for pending calls at the end
 constexpr std::chrono::seconds kFlushTime{5};            // for the decision log
 constexpr int kAdminConnections = 32;
@@ -71,18 +71,31 @@ EngineOptions engine_options(const ServerOptions& given) {
   return out;
 }
 
+std::unique_ptr<Credentials> checked(const ServerOptions& given) {
+  auto out = std::make_unique<Credentials>(given.credentials);
+  out->check_address("--listen", given.listen);
+  if (!given.admin.empty()) out->check_address("--admin", given.admin);
+  if (!given.http.empty()) out->check_address("--http", given.http);
+  if (!given.probes.empty()) out->check_probes_address(given.probes);
+  return out;
+}
+
 }  // namespace
 
 struct Server::Impl {
   explicit Impl(const ServerOptions& given)
       : options(given),
+        credentials(checked(given)),
         models(given.policy, given.name),
         log(given.log.folder.empty() ? nullptr : std::make_unique<DecisionLog>(given.log)),
         engine(engine_options(given), models,
                [this](const ServedDecision& served) { on_served(served); }),
-        rpc(engine, [this] { metrics.refused_request(); }),
-        admin_rpc(
-            {[this] { return status(); }, [this] { reload(); }, [this] { breaker().reset(); }}) {
+        rpc(engine, {.access = counted("grpc", &Credentials::decide),
+                     .refused = [this] { metrics.refused_request(); }}),
+        admin_rpc({.status = [this] { return status(); },
+                   .reload = [this] { reload(); },
+                   .read_access = counted("admin", &Credentials::read_admin),
+                   .write_access = counted("admin", &Credentials::write_admin)}) {
     grpc::EnableDefaultHealthCheckService(true);
     [[maybe_unused]] static const bool once = [] {
       grpc::reflection::InitProtoReflectionServerBuilderPlugin();
@@ -92,17 +105,29 @@ struct Server::Impl {
     }();
     main = std::make_unique<GrpcPort>(
         GrpcPortOptions{"--listen", options.listen, grpc_connections(options, descriptors),
-                        message_bytes()},
+                        message_bytes(), credentials->certificates_for(options.listen)},
         rpc);
     if (!options.admin.empty()) {
       admin = std::make_unique<GrpcPort>(
-          GrpcPortOptions{"--admin", options.admin, kAdminConnections, message_bytes()}, admin_rpc);
+          GrpcPortOptions{"--admin", options.admin, kAdminConnections, message_bytes(),
+                          credentials->certificates_for(options.admin)},
+          admin_rpc);
     }
-    Endpoints endpoints = {[this] { return trouble(); }, [this] { return !draining.load(); },
-                           [this] { return metrics_text(); }, nullptr};
+    Endpoints endpoints = {.trouble = [this] { return trouble(); },
+                           .ready = [this] { return !draining.load(); },
+                           .metrics = [this] { return metrics_text(); },
+                           .decide = nullptr,
+                           .may_decide = allowed("http", &Credentials::decide),
+                           .may_read_metrics = allowed("http", &Credentials::read_metrics)};
     if (!options.probes.empty()) {
-      probes = std::make_unique<HttpServer>("--probes", options.probes, limits_of_probes(),
-                                            handler_of(endpoints));
+      probes = std::make_unique<HttpServer>(
+          HttpServer::Options{.option = "--probes",
+                              .address = options.probes,
+                              .limits = limits_of_probes(),
+                              .certificates = credentials->certificates_for_probes(options.probes),
+                              .check_clients = credentials->probes_check_clients(),
+                              .screen = screen_of(endpoints)},
+          handler_of(endpoints));
     }
     if (!options.http.empty()) {
       endpoints.decide = [this](std::string&& body, HttpServer::Reply&& reply) {
@@ -111,11 +136,20 @@ struct Server::Impl {
       HttpLimits limits;
       limits.max_connections = http_connections(descriptors);
       limits.max_body_bytes = static_cast<size_t>(message_bytes());
-      http = std::make_unique<HttpServer>("--http", options.http, limits,
-                                          handler_of(std::move(endpoints)));
+      const auto certificates = credentials->certificates_for(options.http);
+      http = std::make_unique<HttpServer>(
+          HttpServer::Options{
+              .option = "--http",
+              .address = options.http,
+              .limits = limits,
+              .certificates = certificates,
+              .check_clients = certificates != nullptr && certificates->checks_clients(),
+              .screen = screen_of(endpoints)},
+          handler_of(endpoints));
     }
     publish_health();
     watch = every(kReloadInterval, [this] {
+      credentials->reload_if_changed(false);
       models.reload_if_changed();
       publish_health();
     });
@@ -123,6 +157,23 @@ struct Server::Impl {
   }
 
   ~Impl() { stop(); }
+
+  using Check = Access (Credentials::*)(std::string_view) const;
+
+  // Counts what is refused on that port.
+  std::function<Access(std::string_view)> counted(const char* port, Check check) {
+    return [this, port, check](std::string_view authorization) {
+      const Access out = (*credentials.*check)(authorization);
+      if (out != Access::kAllowed) metrics.denied_request(port);
+      return out;
+    };
+  }
+
+  std::function<bool(const std::string&)> allowed(const char* port, Check check) {
+    return [check = counted(port, check)](const std::string& authorization) {
+      return check(authorization) == Access::kAllowed;
+    };
+  }
 
   void on_served(const ServedDecision& served) {
     metrics.decided(served.response, models.name());
@@ -162,6 +213,7 @@ struct Server::Impl {
   }
 
   void reload() {
+    credentials->reload_if_changed(true);
     models.reload();
     publish_health();
   }
@@ -229,6 +281,7 @@ struct Server::Impl {
                          .memory_bytes = engine.memories().bytes(),
                          .breaker = static_cast<int>(breaker().state(Engine::Clock::now())),
                          .breakers_opened = engine.breakers_opened(),
+                         .credentials = credentials->status(),
                          .models = models.status(),
                          .log = log_counts()});
   }
@@ -260,6 +313,7 @@ struct Server::Impl {
   }
 
   const ServerOptions options;
+  const std::unique_ptr<Credentials> credentials;
   const int descriptors = raise_descriptor_limit();
   Metrics metrics;
   ModelStore models;
@@ -282,6 +336,7 @@ std::string Server::http_address() const { return impl_->http ? impl_->http->add
 std::string Server::probes_address() const { return impl_->probes ? impl_->probes->address() : ""; }
 std::string Server::admin_address() const { return impl_->admin ? impl_->admin->address() : ""; }
 ModelStore::Status Server::model() const { return impl_->models.status(); }
+Credentials::Status Server::credentials() const { return impl_->credentials->status(); }
 std::optional<DecisionLog::Counts> Server::log() const { return impl_->log_counts(); }
 void Server::reload() { impl_->reload(); }
 void Server::drain() { impl_->drain(); }

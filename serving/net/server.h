@@ -7,10 +7,11 @@
 
 #include "serving/engine/engine.h"
 #include "serving/log/decision_log.h"
+#include "serving/net/credentials.h"
 
 namespace yard {
 
-// Addresses are HOST:PORT, where port 0 is a free one, or unix:PATH.
+// Addresses are HOST:PORT, where port 0 is a free one, PORT on loopback, or unix:PATH.
 struct ServerOptions {
   std::string listen = "127.0.0.1:50051";
   std::string http;    // empty: none
@@ -20,6 +21,7 @@ struct ServerOptions {
   std::string name;    // of the model; empty: the folder's or policy's own
   EngineOptions engine = {};
   DecisionLogOptions log = {};
+  CredentialOptions credentials = {};
   int max_message_mib = 16;
   int max_connections = 1024;  // to `listen`; further ones are closed
   double grace_s = 1;          // time after drain() in which requests are still accepted
@@ -27,8 +29,8 @@ struct ServerOptions {
 
 class Server {
  public:
-  // Serves when it returns. Throws InputError if an address is in use, the policy does not exist or
-  // the log's folder is not writable.
+  // Serves when it returns. Throws InputError if an address is in use or needs TLS, the policy does
+  // not exist, the log's folder is not writable, or certificates or tokens cannot be used.
   explicit Server(const ServerOptions& options);
   ~Server();  // without a grace period
 
@@ -39,7 +41,10 @@ class Server {
   ModelStore::Status model() const;
   std::optional<DecisionLog::Counts> log() const;  // none: no log is written
 
-  void reload();  // checks the model's files now; changes are also noticed within a second
+  Credentials::Status credentials() const;
+
+  // Checks the files of the model and the credentials now; changes are also noticed within 2 s.
+  void reload();
   // Not ready; grace period; pending requests have less than a second to end; closes the ports.
   void drain();
   // Why the server cannot go on: it no longer answers on its own port. Empty: it can.

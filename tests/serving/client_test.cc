@@ -103,14 +103,14 @@ TEST(Client, MayBeDestroyedRightAfterAnAnswer) {
   const SilentPort silent_port;
   const pb::DecideRequest request = full_cluster();
   for (int i = 0; i < 50; ++i) {
-    Client client({.server = silent_port.address()});
+    Client client({.to = {.servers = {silent_port.address()}}});
     expect_own(client.decide(request, milliseconds(20)), pb::DEADLINE);
   }
 }
 
 TEST(Client, ReturnsTheServersAnswer) {
   const Server server(patient("greedy"));
-  Client client({.server = server.address()});
+  Client client({.to = {.servers = {server.address()}}});
   const pb::DecideResponse answer = client.decide(full_cluster(), milliseconds(20'000));
   EXPECT_EQ(answer.source(), pb::POLICY);
   EXPECT_EQ(answer.actions_size(), 0);
@@ -124,16 +124,16 @@ TEST(Client, FallsBackIfTheServerIsGone) {
     options.policy = "greedy";
     const Server server(options);
     address = server.address();
-    Client client({.server = address});
+    Client client({.to = {.servers = {address}}});
     EXPECT_EQ(client.decide(full_cluster(), milliseconds(20'000)).source(), pb::POLICY);
   }
-  Client client({.server = address});
+  Client client({.to = {.servers = {address}}});
   expect_own(client.decide(full_cluster(), milliseconds(20'000)), pb::UNAVAILABLE);
 }
 
 TEST(Client, FallsBackIfTheServerIsSilent) {
   const FakeServer silent({}, true);
-  Client client({.server = silent.address()});
+  Client client({.to = {.servers = {silent.address()}}});
   expect_own(client.decide(full_cluster(), milliseconds(50)), pb::DEADLINE);
 }
 
@@ -147,7 +147,7 @@ TEST(Client, RejectsIllegalAnswers) {
   piece.set_node("n0");
   piece.set_gpus(8);
   const FakeServer fake_server(wrong);
-  Client client({.server = fake_server.address()});
+  Client client({.to = {.servers = {fake_server.address()}}});
   expect_own(client.decide(full_cluster(), milliseconds(20'000)), pb::INVALID_ACTION);
 }
 
@@ -159,7 +159,7 @@ TEST(Client, AnswersWithinFiveMillisecondsDespiteAHangingPolicy) {
   options.listen = "127.0.0.1:0";
   options.policy = "test-hangs";
   auto server = std::make_unique<Server>(options);
-  Client client({.server = server->address()});
+  Client client({.to = {.servers = {server->address()}}});
   std::map<std::string, int> how;
   for (int i = 0; i < 300; ++i) {
     const pb::DecideResponse answer = client.decide(full_cluster(), milliseconds(5));
@@ -174,14 +174,14 @@ TEST(Client, AnswersWithinFiveMillisecondsDespiteAHangingPolicy) {
 }
 
 TEST(Client, RejectsWhatTheServerWouldReject) {
-  Client client({.server = "127.0.0.1:1"});
+  Client client({.to = {.servers = {"127.0.0.1:1"}}});
   EXPECT_THROW(client.decide(pb::DecideRequest(), milliseconds(1000)), InputError);
-  EXPECT_THROW(Client({.server = "nowhere"}), InputError);
-  EXPECT_THROW(Client({.server = "127.0.0.1:1", .fallback = "srtf"}), InputError);
+  EXPECT_THROW(Client({.to = {.servers = {"nowhere"}}}), InputError);
+  EXPECT_THROW(Client({.to = {.servers = {"127.0.0.1:1"}}, .fallback = "srtf"}), InputError);
 }
 
 TEST(Client, ReportsAFailedFallback) {
-  Client client({.server = "127.0.0.1:1", .fallback = "test-throws"});
+  Client client({.to = {.servers = {"127.0.0.1:1"}}, .fallback = "test-throws"});
   const pb::DecideResponse answer = client.decide(full_cluster(), milliseconds(5000));
   EXPECT_EQ(answer.source(), pb::CLIENT_HEURISTIC);
   EXPECT_EQ(answer.actions_size(), 0);
@@ -190,7 +190,7 @@ TEST(Client, ReportsAFailedFallback) {
 
 TEST(Client, NamesNeedNotBeUtf8) {
   const Server server(patient("las"));
-  Client client({.server = server.address()});
+  Client client({.to = {.servers = {server.address()}}});
   pb::DecideRequest request = full_cluster();
   const std::string latin = "caf\xe9", node = "n\xff";
   request.mutable_nodes(0)->set_name(node);

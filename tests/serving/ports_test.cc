@@ -1,87 +1,24 @@
 // The ports of a running server against callers that are slow, silent, huge or too many.
-#include <arpa/inet.h>
-#include <fcntl.h>
 #include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
-#include <netinet/in.h>
-#include <poll.h>
 #include <signal.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include <chrono>
 #include <nlohmann/json.hpp>
 #include <thread>
 
 #include "serving/net/http_server.h"
-#include "serving/net/listener.h"
 #include "serving/snapshot/json.h"
 #include "tests/serving/child.h"
+#include "tests/serving/peer.h"
 #include "tests/serving/requests.h"
 #include "yardmaster/v1/policy.grpc.pb.h"
 
 namespace yard::testing {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
-
-// A connection as a hostile peer has it: nothing is sent or read but by these calls.
-class Peer {
- public:
-  explicit Peer(const std::string& address) {
-    const HostPort at = parse_address("test", address);
-    sockaddr_in to{};
-    to.sin_family = AF_INET;
-    to.sin_port = htons(static_cast<uint16_t>(at.port));
-    inet_pton(AF_INET, at.host.c_str(), &to.sin_addr);
-    fd_ = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (connect(fd_, reinterpret_cast<sockaddr*>(&to), sizeof to) != 0) end();
-  }
-  ~Peer() { end(); }
-  Peer(Peer&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-
-  // Returns false if the other side has closed.
-  bool send(std::string_view text) const {
-    while (!text.empty()) {
-      const ssize_t n = ::send(fd_, text.data(), text.size(), MSG_NOSIGNAL);
-      if (n <= 0) return false;
-      text.remove_prefix(static_cast<size_t>(n));
-    }
-    return true;
-  }
-
-  // Reads until `until` appears, the other side closes or `most` passes.
-  std::string read(const std::string& until, milliseconds most) const {
-    std::string out;
-    const auto end = Clock::now() + most;
-    while (out.find(until) == std::string::npos) {
-      const auto left = std::chrono::duration_cast<milliseconds>(end - Clock::now()).count();
-      pollfd on{fd_, POLLIN, 0};
-      if (left <= 0 || poll(&on, 1, static_cast<int>(left)) <= 0) break;
-      char buffer[4096];
-      const ssize_t n = recv(fd_, buffer, sizeof buffer, 0);
-      if (n <= 0) break;
-      out.append(buffer, static_cast<size_t>(n));
-    }
-    return out;
-  }
-
-  // Whether the other side has not closed. Requires: it has sent nothing.
-  bool is_open() const {
-    char byte;
-    return recv(fd_, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 && errno == EAGAIN;
-  }
-
- private:
-  void end() {
-    if (fd_ >= 0) close(fd_);
-    fd_ = -1;
-  }
-
-  int fd_ = -1;
-};
 
 // Returns the status of a GET on a fresh connection; 0: no answer in 5 s.
 int get(const std::string& address, const std::string& path) {
@@ -172,7 +109,7 @@ TEST(HttpServer, EndsBesideSlowCallers) {
   HttpLimits limits;
   limits.first_byte = limits.idle = limits.head = limits.body = limits.write =
       std::chrono::hours(1);
-  HttpServer server("test", "127.0.0.1:0", limits,
+  HttpServer server({.option = "test", .address = "127.0.0.1:0", .limits = limits},
                     [](HttpRequest&&, HttpServer::Reply&& reply) { reply({}); });
   std::vector<Peer> slow;
   for (const char* text : {"", "GET /x", "POST /x HTTP/1.1\r\nContent-Length: 9\r\n\r\n{"}) {

@@ -9,6 +9,7 @@
 #include "env/base/text/print.h"
 #include "experiments/cli/arguments.h"
 #include "experiments/programs/serve/commands.h"
+#include "experiments/programs/serve/connection_options.h"
 #include "serving/net/client.h"
 #include "serving/snapshot/json.h"
 
@@ -42,20 +43,20 @@ void print(const pb::DecideResponse& answer) {
 
 int run_decide(int argc, char** argv) {
   ClientOptions options;
-  options.server = "127.0.0.1:50051";
+  options.to.servers = {"127.0.0.1:50051"};
   std::string file;
   int deadline_ms = 1000;
   bool json = false;
-  CLI::App app("Request a decision from a running server.", "decide");
+  CLI::App app("Request a decision from a running server, or from the next one if that fails.",
+               "decide");
   app.option_defaults()->always_capture_default();
   app.option_defaults()->group("Request");
-  app.add_option("--server", options.server, "address of the server, HOST:PORT");
   app.add_option("--snapshot", file, "JSON file of a yardmaster.v1.DecideRequest")->required();
   app.add_option("--deadline-ms", deadline_ms, "deadline of the decision, in milliseconds")
       ->check(CLI::Range(1, 3'600'000));
-  app.add_option("--fallback", options.fallback,
-                 "heuristic that decides if the server does not respond")
+  app.add_option("--fallback", options.fallback, "heuristic that decides if no server does in time")
       ->type_name(kPolicyType);
+  add_connection_options(app, options.to);
   app.option_defaults()->group("Output");
   app.add_flag("--json", json, "print one JSON document");
   set_examples(app, {"yardmaster decide --server 127.0.0.1:50051 "

@@ -32,14 +32,19 @@ int run(int argc, char** argv) {
   const std::string_view name = argc > 1 ? argv[1] : "";
   if (name == "serve") return run_serve(argc - 1, argv + 1);
   if (name == "decide") return run_decide(argc - 1, argv + 1);
+  if (name == "status") return run_status(argc - 1, argv + 1);
+  if (name == "reload") return run_reload(argc - 1, argv + 1);
   if (name == "log") return run_decision_log(argc - 1, argv + 1);
   if (name == "bench-served") return run_bench_served(argc - 1, argv + 1);
   if (name == "evaluate") return run_evaluate(argc - 1, argv + 1);
   if (name == "--describe") {
-    for (const auto command : {run_serve, run_decide, run_decision_log}) command(argc, argv);
+    for (const auto command : {run_serve, run_decide, run_status, run_reload, run_decision_log}) {
+      command(argc, argv);
+    }
     return 0;
   }
-  throw unknown_name("yardmaster-serve: command", {"serve", "decide", "log", "bench-served"}, name);
+  throw unknown_name("yardmaster-serve: command",
+                     {"serve", "decide", "status", "reload", "log", "bench-served"}, name);
 }
 
 }  // namespace

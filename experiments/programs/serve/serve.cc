@@ -10,8 +10,10 @@
 #include <thread>
 
 #include "env/base/os/interrupt.h"
+#include "env/base/text/wall_clock.h"
 #include "experiments/cli/arguments.h"
 #include "experiments/programs/serve/commands.h"
+#include "experiments/programs/serve/credential_options.h"
 #include "serving/net/server.h"
 
 namespace yard {
@@ -74,12 +76,13 @@ int run_serve(int argc, char** argv) {
       ->type_name(kPolicyType);
   app.option_defaults()->group("Addresses");
   app.add_option("--listen", options.listen,
-                 "HOST:PORT or unix:PATH for gRPC; port 0 selects a free port");
+                 "HOST:PORT, PORT on loopback or unix:PATH for gRPC; port 0 selects a free port");
   app.add_option("--http", options.http, "address for /metrics, /readyz, /v1/decide, ...");
   app.add_option("--probes", options.probes,
                  "second address for /livez, /readyz and /metrics, which callers of --http cannot "
                  "block");
   app.add_option("--admin", options.admin, "address for the service ModelAdmin");
+  add_credential_options(app, options.credentials);
   app.option_defaults()->group("Limits");
   app.add_option("--budget-ms", options.engine.budget_ms,
                  "time limit of a decision in milliseconds, if the request sets none")
@@ -149,7 +152,9 @@ int run_serve(int argc, char** argv) {
   app.option_defaults()->group("Output");
   app.add_flag("--json", json, "print the addresses as one JSON document");
   set_examples(app, {"yardmaster serve --policy las --listen 127.0.0.1:50051",
-                     "yardmaster serve --checkpoint checkpoints/pilot --decision-log decisions"});
+                     "yardmaster serve --checkpoint checkpoints/pilot --decision-log decisions",
+                     "yardmaster serve --policy las --listen 0.0.0.0:50051 --tls-cert server.pem "
+                     "--tls-key server.key --tls-client-ca clients.pem --token-file tokens"});
   if (!parse_arguments(app, argc, argv)) return 0;
   if (!checkpoint.empty()) {
     options.policy =
@@ -158,6 +163,7 @@ int run_serve(int argc, char** argv) {
 
   spdlog::set_default_logger(spdlog::stderr_color_mt("serve"));
   std::signal(SIGHUP, request_reload);
+  std::signal(SIGPIPE, SIG_IGN);  // a reader of the log that ends does not end the server
   std::signal(SIGXFSZ, SIG_IGN);  // a log at its size limit then fails with a write error
   Server server(options);
   print_addresses(server, options.engine.fallback, json);
@@ -172,6 +178,19 @@ int run_serve(int argc, char** argv) {
     spdlog::warn("model '{}': {}; the fallback {} decides", server.model().current.name, state,
                  options.engine.fallback);
   }
+  Credentials::Status credentials = server.credentials();
+  const auto report_credentials = [&] {
+    const Credentials::Status now = server.credentials();
+    if (now.certificates.loaded != credentials.certificates.loaded) {
+      spdlog::info("new certificate in service, valid until {} UTC",
+                   date_text(now.certificate_expires_s));
+    }
+    if (now.tokens.loaded != credentials.tokens.loaded) spdlog::info("new tokens in service");
+    if (now.trouble != credentials.trouble && !now.trouble.empty()) {
+      spdlog::warn("{}; what is in memory stays in service", now.trouble);
+    }
+    credentials = now;
+  };
   std::string trouble;
   const auto report_trouble = [&] {
     const auto written = server.log();
@@ -191,6 +210,7 @@ int run_serve(int argc, char** argv) {
       state = std::move(next);
       spdlog::warn("model '{}': {}", now.current.name, state);
     }
+    report_credentials();
     report_trouble();
   }
   const std::string failure = server.failure();

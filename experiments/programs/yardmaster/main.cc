@@ -40,6 +40,8 @@ constexpr Command kCommands[] = {
     {"verify", "yardmaster-train", "compare native inference with LibTorch and ONNX Runtime"},
     {"serve", "yardmaster-serve", "serve a policy to a cluster manager"},
     {"decide", "yardmaster-serve", "ask a running server for a decision"},
+    {"status", "yardmaster-serve", "print the state of running servers"},
+    {"reload", "yardmaster-serve", "have running servers check their files now"},
     {"log", "yardmaster-serve", "inspect a server's decision log"},
     {"bench", "yardmaster-bench", "run benchmarks, with ratios within one run"},
     {"completion", "yardmaster", "print a script which completes command lines in bash or zsh"},

@@ -1,0 +1,70 @@
+// What the ports of a server show to their callers and ask of them.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "serving/net/certificates.h"
+#include "serving/net/tokens.h"
+
+namespace yard {
+
+// TLS of the probes' port: as on the other ports, without client certificates, or none.
+enum class ProbesTls { kSame, kServer, kOff };
+
+struct CredentialOptions {
+  TlsFiles tls = {};  // empty: no TLS. Ports on Unix sockets have none
+  ProbesTls probes_tls = ProbesTls::kSame;
+  // Files of tokens; empty: none is needed.
+  std::string token_file = {};             // to decide
+  std::string admin_token_file = {};       // for all of the admin service
+  std::string admin_read_token_file = {};  // for what changes nothing there
+  std::string metrics_token_file = {};
+  bool insecure = false;  // allows plain text on addresses that other machines reach
+};
+
+enum class Access { kAllowed, kUnauthenticated, kForbidden };
+
+class Credentials {
+ public:
+  // Throws InputError if a file cannot be used or options contradict each other.
+  explicit Credentials(const CredentialOptions& options);
+
+  // Throws InputError if callers on other machines could reach a port in plain text without
+  // `insecure`.
+  void check_address(const std::string& option, const std::string& address) const;
+  void check_probes_address(const std::string& address) const;
+
+  // Null: no TLS.
+  std::shared_ptr<const Certificates> certificates_for(const std::string& address) const;
+  std::shared_ptr<const Certificates> certificates_for_probes(const std::string& address) const;
+  bool probes_check_clients() const;
+
+  // `authorization`: the value of this header. Thread-safe, as are the functions below.
+  Access decide(std::string_view authorization) const;
+  Access read_metrics(std::string_view authorization) const;
+  Access read_admin(std::string_view authorization) const;
+  Access write_admin(std::string_view authorization) const;
+
+  // Follows changed files. `at_once`: also those that have only just changed.
+  void reload_if_changed(bool at_once);
+
+  struct Status {
+    int64_t certificate_expires_s = 0;  // Unix time; 0: no TLS
+    ReloadCounts certificates, tokens;
+    std::string trouble;  // why files on disk are not used; empty: they are
+  };
+  Status status() const;
+
+ private:
+  std::vector<Tokens*> all_tokens() const;
+
+  const CredentialOptions options_;
+  const std::shared_ptr<Certificates> certificates_;
+  const std::unique_ptr<Tokens> decide_, admin_, admin_read_, metrics_;
+};
+
+}  // namespace yard
