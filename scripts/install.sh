@@ -13,7 +13,7 @@ sim="cmake g++ make ninja-build pkg-config
 case "${1:-}" in
   sim) packages=$sim optional= ;;
   deb) packages="dpkg-dev file" optional= ;;
-  test) packages= optional="openmpi-bin python3-venv" ;;
+  test) packages= optional="openmpi-bin python3-grpcio python3-venv" ;;
   docs) packages= optional="python3-venv" ;;
   *)
     packages="$sim ccache git libtorch-dev libgloo-dev libopenblas0-pthread
