@@ -140,6 +140,18 @@ TEST(Server, RefusesBytesThatAreNoRequest) {
             std::string::npos);
 }
 
+TEST(Server, AdminRefusesBytesThatAreNoRequest) {
+  const Server server(options_for("las"));
+  for (const char* method : {"Status", "Reload"}) {
+    grpc::Status status;
+    const std::string path = std::string("/yardmaster.v1.ModelAdmin/") + method;
+    call_bytes(server.admin_address(), path, "\xff\xff\xff", status);
+    EXPECT_FALSE(status.ok()) << method;
+    call_bytes(server.admin_address(), path, "", status);
+    EXPECT_TRUE(status.ok()) << method;
+  }
+}
+
 TEST(Server, RejectsOversizedMessages) {
   ServerOptions options = options_for("las");
   options.max_message_mib = 1;

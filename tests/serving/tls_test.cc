@@ -2,13 +2,16 @@
 // and callers which never finish their handshake.
 #include <gtest/gtest.h>
 #include <httplib.h>
+#include <openssl/ssl.h>
 #include <signal.h>
 
+#include <csignal>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <thread>
 
 #include "serving/net/grpc_port.h"
+#include "serving/net/http_server.h"
 #include "serving/net/server.h"
 #include "serving/snapshot/json.h"
 #include "tests/serving/child.h"
@@ -248,6 +251,65 @@ TEST_F(Tls, SilentHandshakesDelayNeitherOthersNorTheEnd) {
   const std::vector<Peer> second = crowd();
   server.signal(SIGTERM);
   EXPECT_EQ(server.wait(), 0) << server.err();
+}
+
+// A caller which finishes its handshake, and then sends what it likes.
+class TlsPeer {
+ public:
+  explicit TlsPeer(const std::string& address)
+      : context_(SSL_CTX_new(TLS_client_method()), SSL_CTX_free),
+        bio_(BIO_new_ssl_connect(context_.get()), BIO_free_all) {
+    BIO_set_conn_hostname(bio_.get(), address.c_str());
+    EXPECT_EQ(BIO_do_handshake(bio_.get()), 1);
+  }
+
+  bool send(const std::string& text) {
+    return BIO_write(bio_.get(), text.data(), static_cast<int>(text.size())) > 0;
+  }
+
+  // Reads until the other side closes.
+  std::string read() {
+    std::string out;
+    char buffer[4096];
+    for (int n; (n = BIO_read(bio_.get(), buffer, sizeof buffer)) > 0;) {
+      out.append(buffer, static_cast<size_t>(n));
+    }
+    return out;
+  }
+
+ private:
+  std::unique_ptr<SSL_CTX, decltype(&SSL_CTX_free)> context_;
+  std::unique_ptr<BIO, decltype(&BIO_free_all)> bio_;
+};
+
+TEST_F(Tls, HttpLimitsHoldBehindTheHandshake) {
+  std::signal(SIGPIPE, SIG_IGN);
+  const ServerOptions given = options();
+  HttpServer::Options http = {.option = "test", .address = "127.0.0.1:0"};
+  http.certificates = std::make_shared<const Certificates>(given.credentials.tls);
+  http.limits.max_body_bytes = 1000;
+  const auto answer = [](HttpRequest&&, HttpServer::Reply&& reply) { reply({}); };
+  {
+    HttpServer::Options hurried = http;
+    hurried.limits.first_byte = hurried.limits.head = hurried.limits.body = milliseconds(100);
+    HttpServer server(hurried, answer);
+    for (const char* text : {"", "GET /x", "POST /x HTTP/1.1\r\nContent-Length: 9\r\n\r\n{"}) {
+      TlsPeer slow(server.address());
+      if (*text != 0) slow.send(text);
+      EXPECT_EQ(slow.read(), "") << "cut off: " << text;
+    }
+  }
+  HttpServer server(http, answer);
+  TlsPeer large(server.address());
+  large.send("POST /x HTTP/1.1\r\nContent-Length: 300000\r\n\r\n");
+  large.send(std::string(300'000, ' '));
+  EXPECT_TRUE(large.read().starts_with("HTTP/1.1 413")) << "the answer arrives";
+  TlsPeer last(server.address());
+  last.send("GET /x HTTP/1.1\r\nConnection: close\r\n\r\n");
+  EXPECT_TRUE(last.read().starts_with("HTTP/1.1 200"));
+  std::vector<std::unique_ptr<TlsPeer>> open;
+  for (int i = 0; i < 3; ++i) open.push_back(std::make_unique<TlsPeer>(server.address()));
+  server.stop(milliseconds(100));
 }
 
 TEST_F(Tls, CommandsCallAServer) {
