@@ -1,4 +1,4 @@
-# make sim | demo | test | build | install | deb | check-deep | results | mutate | docs. CMAKE_ARGS="-DYARD_TORCH_ROOT=..."
+# make sim | demo | test | build | install | deb | check-deep | check-live | results | mutate | docs. CMAKE_ARGS="-DYARD_TORCH_ROOT=..."
 # goes to the first configuration; JOBS limits the parallel compilations.
 JOBS ?= $(shell nproc)
 CMAKE_ARGS ?=
@@ -10,7 +10,7 @@ MUTANTS ?= 240
 SEED ?= 1
 ONLY ?=
 
-.PHONY: sim build all install deb demo test check-deep results mutate docs clean
+.PHONY: sim build all install deb demo test check-deep check-live results mutate docs clean
 
 # The simulator alone, without LibTorch and gRPC: yardmaster and yardmaster-sim in build/bin.
 sim:
@@ -44,6 +44,10 @@ test: all
 check-deep: all
 	@scripts/test_packages.sh
 	@scripts/check_deep.sh $(JOBS)
+
+# ONLY=stage: see the script.
+check-live: build
+	@ONLY="$(ONLY)" scripts/check_live.sh
 
 # ONLY=stage: see the script.
 results: build

@@ -48,6 +48,7 @@ install(TARGETS yardmaster_env LIBRARY DESTINATION lib PUBLIC_HEADER DESTINATION
 file(GLOB clusters CONFIGURE_DEPENDS experiments/clusters/*.yaml)
 install(FILES ${clusters} DESTINATION share/yardmaster/clusters)
 install(DIRECTORY checkpoints/pilot DESTINATION share/yardmaster/checkpoints)
+install(FILES serving/slurm/job_submit.lua serving/slurm/agent.yaml DESTINATION share/yardmaster/slurm)
 install(FILES LICENSE CHANGELOG.md DESTINATION share/doc/yardmaster)
 
 # For users of the library.

@@ -133,7 +133,9 @@ def options_table(options):
 def section(command, commands, common):
     lines = [f"{'###' if ' ' in command['name'] else '##'} {command['name']}", "", text(command["about"]), ""]
     if parts := [c for c in commands if c["name"].startswith(command["name"] + " ")]:
-        return lines + commands_table("subcommand", parts)
+        lines += commands_table("subcommand", parts)
+        if not any(o["group"] not in ("", "Help") for o in command["options"]):
+            return lines
     if command["more"]:
         lines += ["```text", *map(str.strip, command["more"]), "```", ""]
     if own := [o for o in command["options"] if meaning(o) not in common]:

@@ -25,11 +25,13 @@ class Child {
   Child& operator=(const Child&) = delete;
 
   void signal(int number) const;
+  pid_t pid() const { return pid_; }
 
   // Waits for the end. Returns the exit code, or minus the signal that ended it.
   int wait();
 
-  std::string out() const;
+  bool has_begun() const { return std::filesystem::exists(out_); }
+  std::string out() const;  // requires: it has begun, or ended
   std::string err() const;
 
   // Waits for the addresses that `serve --json` prints. Fails the test if the server ends first.

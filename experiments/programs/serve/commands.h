@@ -9,6 +9,7 @@ int run_decide(int argc, char** argv);
 int run_status(int argc, char** argv);
 int run_reload(int argc, char** argv);
 int run_decision_log(int argc, char** argv);
+int run_slurm(int argc, char** argv);
 int run_bench_served(int argc, char** argv);
 
 }  // namespace yard

@@ -43,6 +43,7 @@ constexpr Command kCommands[] = {
     {"status", "yardmaster-serve", "print the state of running servers"},
     {"reload", "yardmaster-serve", "have running servers check their files now"},
     {"log", "yardmaster-serve", "inspect a server's decision log"},
+    {"slurm", "yardmaster-serve", "let a policy server decide when jobs of a live Slurm start"},
     {"bench", "yardmaster-bench", "run benchmarks, with ratios within one run"},
     {"completion", "yardmaster", "print a script which completes command lines in bash or zsh"},
     {"man", "yardmaster", "print the manual page"},

@@ -1,0 +1,156 @@
+#include "serving/slurm/act.h"
+
+#include <cmath>
+
+#include "env/base/text/text.h"
+#include "serving/slurm/gate.h"
+
+namespace yard::slurm {
+namespace {
+
+std::chrono::milliseconds milliseconds_of(double seconds) {
+  return std::chrono::milliseconds(std::llround(1000 * seconds));
+}
+
+std::string one_line(const CommandResult& result) {
+  std::string text(trim(result.err));
+  for (char& c : text) {
+    if (c == '\n' || c == '\r') c = ';';
+  }
+  return text.substr(0, 300);
+}
+
+}  // namespace
+
+const char* name_of(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::kDone:
+      return "done";
+    case Outcome::kChanged:
+      return "changed";
+    case Outcome::kRefused:
+      return "refused";
+    case Outcome::kUnknown:
+      return "unknown";
+    case Outcome::kForbidden:
+      return "forbidden";
+  }
+  return "";
+}
+
+Actor::Actor(const Config& config, Hooks hooks) : config_(config), hooks_(std::move(hooks)) {}
+
+CommandResult Actor::run(std::vector<std::string> argv) const {
+  const std::string name = argv.front();
+  if (!config_.bin.empty()) argv.front() = config_.bin + "/" + name;
+  CommandResult result = run_command(argv, milliseconds_of(config_.command_timeout_s));
+  hooks_.ran(name, result);
+  return result;
+}
+
+CommandResult Actor::list_jobs() const { return run({"squeue", "--json"}); }
+
+CommandResult Actor::list_nodes(bool by_scontrol) const {
+  if (by_scontrol) return run({"scontrol", "show", "nodes", "--json"});
+  return run({"sinfo", "--json"});
+}
+
+CommandResult Actor::show_config() const { return run({"scontrol", "show", "config"}); }
+
+CommandResult Actor::show_partitions() const {
+  return run({"scontrol", "show", "partition", "--oneliner"});
+}
+
+CommandResult Actor::show_qos() const {
+  return run({"sacctmgr", "--noheader", "--parsable2", "show", "qos", "format=name,preemptmode"});
+}
+
+std::string Actor::why_not(BootClock::time_point until) const {
+  if (BootClock::now() >= until) return "the listing is too old";
+  return hooks_.why_not();
+}
+
+std::string Actor::lease() const {
+  return "StartTime=now+" + std::to_string(std::llround(config_.lease_s));
+}
+
+std::string Actor::change_of(const Job& job, bool pinned, ActionResult& result) const {
+  // Columns of fixed width without any text of users.
+  constexpr size_t kWidth = 32;
+  const CommandResult read = run({"squeue", "--noheader", "--states=all", "--jobs=" + job.id,
+                                  "--Format=State:32,RestartCnt:32,ReqNodes:32"});
+  result.elapsed_s += read.elapsed_s;
+  if (!read.ok()) return "it could not be read again: " + one_line(read);
+  const std::string line = read.out.substr(0, read.out.find('\n'));
+  const auto column = [&](size_t i) {
+    return line.size() <= i * kWidth ? std::string()
+                                     : std::string(trim(line.substr(i * kWidth, kWidth)));
+  };
+  if (column(0) != job.state) return "it is " + column(0) + ", was " + job.state;
+  if (column(1) != std::to_string(job.restarts)) {
+    return "it was restarted " + column(1) + " times, not " + std::to_string(job.restarts);
+  }
+  const bool has_nodes = !column(2).empty() && column(2) != "(null)";
+  if (job.waits() && has_nodes != pinned) {
+    return has_nodes ? "it asks for nodes " + column(2) : "it asks for no nodes any more";
+  }
+  return "";
+}
+
+ActionResult Actor::update(const std::vector<std::string>& arguments,
+                           BootClock::time_point until) const {
+  // The last look before the command leaves.
+  if (const std::string why = why_not(until); !why.empty()) return forbidden(why);
+  std::vector<std::string> argv = {"scontrol"};
+  argv.insert(argv.end(), arguments.begin(), arguments.end());
+  const CommandResult sent = run(std::move(argv));
+  const Outcome outcome = sent.ok()        ? Outcome::kDone
+                          : sent.timed_out ? Outcome::kUnknown
+                                           : Outcome::kRefused;
+  return {outcome, one_line(sent), sent.elapsed_s};
+}
+
+ActionResult Actor::start(const Job& job, const std::vector<std::string>& nodes,
+                          const std::string& decision, BootClock::time_point until) const {
+  if (const std::string why = why_not(until); !why.empty()) return forbidden(why);
+  ActionResult result;
+  if (const std::string change = change_of(job, false, result); !change.empty()) {
+    return {Outcome::kChanged, change, result.elapsed_s};
+  }
+  return update({"update", "JobId=" + job.id, "ReqNodeList=" + join(nodes, ","), "StartTime=now",
+                 std::string("AdminComment=") + kPinComment + " " + decision},
+                until);
+}
+
+ActionResult Actor::requeue(const Job& job, BootClock::time_point until) const {
+  if (const std::string why = why_not(until); !why.empty()) return forbidden(why);
+  ActionResult result;
+  if (const std::string change = change_of(job, false, result); !change.empty()) {
+    return {Outcome::kChanged, change, result.elapsed_s};
+  }
+  return update({"requeue", job.id}, until);
+}
+
+ActionResult Actor::unpin(const Job& job, BootClock::time_point until) const {
+  if (const std::string why = why_not(until); !why.empty()) return forbidden(why);
+  ActionResult result;
+  if (const std::string change = change_of(job, true, result); !change.empty()) {
+    return {Outcome::kChanged, change, result.elapsed_s};
+  }
+  return update({"update", "JobId=" + job.id, "ReqNodeList=", lease(),
+                 std::string("AdminComment=") + kLeaseComment},
+                until);
+}
+
+ActionResult Actor::renew(const std::vector<std::string>& records,
+                          BootClock::time_point until) const {
+  return update({"update", "JobId=" + join(records, ","), lease()}, until);
+}
+
+ActionResult Actor::release(const std::vector<std::string>& records) const {
+  return update(
+      {"update", "JobId=" + join(records, ","), "ReqNodeList=", "StartTime=now", "AdminComment="},
+      BootClock::time_point::max());
+}
+
+}  // namespace yard::slurm

@@ -1,0 +1,110 @@
+// The agent beside a live Slurm. Each step looks at the whole cluster, asks the policy server, and
+// sends the commands that follow. It trusts no memory of its own: what a listing shows, counts.
+//
+//   squeue, sinfo -> Listing -> make_snapshot() -> Client::decide() -> Actor -> scontrol
+//
+// Whatever fails leaves the jobs to Slurm: their leases end.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "serving/net/client.h"
+#include "serving/slurm/act.h"
+#include "serving/slurm/agent_metrics.h"
+#include "serving/slurm/config.h"
+#include "serving/slurm/gains.h"
+#include "serving/slurm/gap_detector.h"
+#include "serving/slurm/leader_lock.h"
+#include "serving/slurm/snapshot_of.h"
+
+namespace yard::slurm {
+
+struct AgentOptions {
+  Config config;
+  bool dry_run = false;
+  // Gets one JSON object an event: decisions, actions, starts, failures.
+  std::function<void(const nlohmann::ordered_json&)> report;
+};
+
+class Agent {
+ public:
+  // Throws InputError for an address, fallback or lock folder that cannot be used.
+  explicit Agent(AgentOptions options);
+  ~Agent();
+
+  // Looks once and acts. Never throws because of what Slurm or the server does.
+  void step();
+  // Frees jobs that wait on the nodes of a decision. To be called at the end.
+  void stop();
+
+  bool leads() const { return options_.dry_run || (lock_ != nullptr && lock_->term() > 0); }
+  double seconds_since_step() const;  // thread-safe
+  const AgentMetrics& metrics() const { return metrics_; }
+  nlohmann::ordered_json gains() const { return gains_.summary(); }
+
+ private:
+  struct Avoided {
+    double for_s = 0;
+    BootClock::time_point until;
+    std::string reason;
+  };
+
+  bool ready();
+  bool read_site();
+  bool list(Listing& out);
+  bool list_nodes(Listing& out);
+  std::string why_not();
+  void settle(const Listing& listing);
+  void note_starts(const Listing& listing);
+  bool resolved(const InFlight& flight, const Job* job);
+  void free_job(const Job& job, const char* why);
+  bool in_any_scope(const Job& job) const;
+  void serve(const Listing& listing, const std::string& partition);
+  void carry_out(const pb::DecideResponse& answer, ClusterSnapshot& snapshot);
+  // Both return false if no further command may be sent.
+  bool preempt(const Job& job, const std::string& decision);
+  bool start(const pb::Action& action, const Job& job, ClusterSnapshot& snapshot,
+             const std::string& decision);
+  bool renew_leases(const ClusterSnapshot& snapshot);
+  void avoid(const Job& job, const std::string& reason);
+  std::unordered_map<std::string, std::string> avoided_now() const;
+  void report_action(const char* verb, const std::string& job, const ActionResult& result,
+                     nlohmann::ordered_json more = {});
+  void report_failure(const std::string& what, const std::string& why);
+
+  const AgentOptions options_;
+  const Config& config_;
+  AgentMetrics metrics_;
+  GapDetector detector_;
+  std::unique_ptr<LeaderLock> lock_;
+  Actor actor_;
+  Client client_;
+  Gains gains_;
+
+  Site site_;
+  bool site_read_ = false, nodes_by_scontrol_ = false;
+  BootClock::time_point site_at_, until_;  // until_: the listing's actions expire
+  std::atomic<BootClock::rep> stepped_ns_;
+  double now_s_ = 0;  // Unix time of the listing
+  int seen_gaps_ = 0;
+  int64_t term_ = 0;
+  InFlightJobs in_flight_;
+  std::unordered_map<std::string, Avoided> avoided_;
+  std::unordered_set<std::string> counted_;  // jobs whose start was reported
+  bool first_listing_ = true;
+  std::string last_failure_;
+};
+
+// Gives all waiting jobs with a lease to Slurm. Throws RunError if the jobs cannot be listed.
+struct Released {
+  int released = 0;  // records of squeue's list, which no longer wait with a lease
+  int refused = 0;   // those that still do
+};
+Released release_all(const Config& config);
+
+}  // namespace yard::slurm

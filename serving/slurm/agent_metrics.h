@@ -1,0 +1,34 @@
+// The agent's Prometheus metrics.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+
+namespace yard::slurm {
+
+class AgentMetrics {
+ public:
+  AgentMetrics();
+  ~AgentMetrics();
+
+  // All functions are thread-safe.
+  void acted(const std::string& action, const std::string& outcome);
+  void decided(const std::string& source, const std::string& reason);
+  void ran(const std::string& command, const std::string& result, double elapsed_s);
+  void started(const std::string& by);  // a job of the agent's: "agent", or "slurm" by itself
+  void gap();
+  void failed_listing();
+  void set_leader(bool leads);
+  void set_queue(const std::string& partition, int waiting, int held_gpus,
+                 const std::map<std::string, int>& left);
+
+  // Returns the text of /metrics.
+  std::string text() const;
+
+ private:
+  struct Families;
+  std::unique_ptr<Families> families_;
+};
+
+}  // namespace yard::slurm

@@ -1,0 +1,65 @@
+#include "serving/slurm/config.h"
+
+#include <algorithm>
+
+#include "env/base/core/error.h"
+#include "env/base/text/text.h"
+#include "serving/slurm/texts.h"
+#include "serving/snapshot/messages.h"
+
+namespace yard::slurm {
+
+void Config::fields(FieldList& f) {
+  f("partitions", partitions, "Slurm partitions whose jobs the agent decides on");
+  f("accounts", accounts, "only jobs of these accounts; empty: of all");
+  f("nodes", nodes, "only these nodes, as Slurm writes them: n[0-3]; empty: all of the partition");
+  f("server", server, "HOST:PORT or unix:PATH of `yardmaster serve`");
+  f("model", model, "name of the server's model; empty: the one it serves");
+  f("fallback", fallback, "heuristic of the client library; see act_on");
+  f("act_on", act_on,
+    "sources of decisions that are carried out: POLICY, HEURISTIC, CLIENT_HEURISTIC (the server "
+    "did "
+    "not answer). Other decisions leave all jobs to Slurm");
+  f("deadline_ms", deadline_ms, 1, 60'000, "time limit of a decision in milliseconds");
+  f("interval_s", interval_s, 0.1, 60.0, "seconds between two looks at the cluster");
+  f("lease_s", lease_s, 5.0, 3600.0,
+    "seconds after which Slurm starts a job by itself, counted from submission and from each "
+    "renewal");
+  f("release_after_s", release_after_s, 60.0, 1e7,
+    "seconds of waiting after which leases are no longer renewed");
+  f("valid_s", valid_s, 0.5, 60.0, "age in seconds at which a listing is no longer acted on");
+  f("pin_s", pin_s, 1.0, 600.0, "seconds that a job has to start on its nodes before it is freed");
+  f("command_timeout_s", command_timeout_s, 0.5, 60.0,
+    "time limit of each Slurm command in seconds");
+  f("preempt", preempt, "requeue jobs whose partition or QOS has PreemptMode=REQUEUE");
+  f("lock", lock, "folder that all agents of the cluster share; one of them leads");
+  f("lock_s", lock_s, 2.0, 600.0, "seconds without a sign of life after which another agent leads");
+  f("bin", bin, "folder of squeue, sinfo and scontrol; empty: PATH");
+}
+
+Config read_config(const std::string& path, bool acts) {
+  const auto config = parse<Config>(Settings::from_yaml(path));
+  const auto expect = [&](bool fits, const char* key, const std::string& what,
+                          const std::string& got) {
+    if (!fits) throw InputError(path + ": " + key, what, got);
+  };
+  expect(!config.partitions.empty(), "partitions", "the partitions to decide on", "none");
+  expect(expand_nodes(config.nodes).has_value(), "nodes", "a list of nodes such as n[0-3]",
+         in_quotes(config.nodes));
+  for (const std::string& source : config.act_on) {
+    const std::vector<std::string> known = {"POLICY", "HEURISTIC", "CLIENT_HEURISTIC"};
+    expect(std::ranges::find(known, source) != known.end(), "act_on", join(known, " or "),
+           in_quotes(source));
+  }
+  // A leader renews its lock between commands, and counts as deposed after half of lock_s.
+  expect(config.lock_s >= 3 * config.command_timeout_s, "lock_s",
+         "at least three times command_timeout_s (" + shortest(3 * config.command_timeout_s) + ")",
+         shortest(config.lock_s));
+  expect(config.lease_s >= 4 * config.interval_s, "lease_s",
+         "at least four times interval_s (" + shortest(4 * config.interval_s) + ")",
+         shortest(config.lease_s));
+  if (acts) expect(!config.lock.empty(), "lock", "a folder for the leader lock", "none");
+  return config;
+}
+
+}  // namespace yard::slurm

@@ -1,0 +1,31 @@
+// What an operator lets the agent do: the file of `yardmaster slurm FILE.yaml`.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "env/base/config/settings.h"
+
+namespace yard::slurm {
+
+struct Config {
+  std::vector<std::string> partitions, accounts;
+  std::string nodes;
+  std::string server = "127.0.0.1:50051", model, fallback = "las";
+  std::vector<std::string> act_on = {"POLICY", "HEURISTIC"};
+  int deadline_ms = 500;
+  double interval_s = 1, lease_s = 30, release_after_s = 21600, valid_s = 5, pin_s = 5;
+  double command_timeout_s = 5;
+  bool preempt = false;
+  std::string lock;
+  double lock_s = 20;
+  std::string bin;
+
+  void fields(FieldList& f);
+};
+
+// Reads and checks the file. Throws InputError. `acts`: the agent will change jobs, and needs a
+// lock.
+Config read_config(const std::string& path, bool acts);
+
+}  // namespace yard::slurm

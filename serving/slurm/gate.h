@@ -1,0 +1,23 @@
+// The contract with job_submit.lua: which jobs have a lease, and what their admin comment says.
+//
+//   submitted with a lease:  begin time = now + lease, "yardmaster lease"
+//   started by the agent:    required nodes = those of the decision, "yardmaster pin DECISION"
+//
+// A job with another comment is not the agent's. Comments outlive the agent, its memory does not.
+#pragma once
+
+#include <string>
+
+#include "serving/slurm/records.h"
+
+namespace yard::slurm {
+
+inline constexpr const char* kLeaseComment = "yardmaster lease";
+inline constexpr const char* kPinComment = "yardmaster pin";
+
+inline bool has_pin(const Job& job) { return job.admin_comment.starts_with(kPinComment); }
+inline bool has_lease(const Job& job) {
+  return job.admin_comment.starts_with(kLeaseComment) || has_pin(job);
+}
+
+}  // namespace yard::slurm

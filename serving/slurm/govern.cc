@@ -1,0 +1,64 @@
+#include "serving/slurm/govern.h"
+
+#include <algorithm>
+
+#include "serving/slurm/gate.h"
+
+namespace yard::slurm {
+
+Shape shape_of(const Job& job, int node_gpus, std::string& reason) {
+  if (job.per_node.has_value() == job.per_job.has_value()) {
+    reason = job.per_node ? "gres" : "no_gpu";
+    return {};
+  }
+  const GpuRequest& request = job.per_node ? *job.per_node : *job.per_job;
+  Shape shape{1, request.gpus, request.type};
+  if (job.per_node) {
+    shape.count = job.nodes;
+    // Two of its nodes could otherwise be one for the policy.
+    if (job.nodes > 1 && 2 * request.gpus <= node_gpus) reason = "small_share_of_several_nodes";
+  } else if (job.nodes > 1) {
+    reason = "uneven";
+  } else if (request.gpus > node_gpus) {
+    if (node_gpus < 1 || request.gpus % node_gpus != 0) {
+      reason = "uneven";
+    } else {
+      shape.count = request.gpus / node_gpus;
+      shape.gpus = node_gpus;
+    }
+  }
+  return reason.empty() ? shape : Shape();
+}
+
+bool in_scope(const Job& job, const GovernOptions& options) {
+  // A list of partitions is in the scope of each, to be counted.
+  const std::string partitions = "," + job.partition + ",";
+  if (partitions.find("," + options.partition + ",") == std::string::npos) return false;
+  const auto& accounts = options.config.accounts;
+  return accounts.empty() || std::ranges::find(accounts, job.account) != accounts.end();
+}
+
+std::string why_left(const Job& job, int node_gpus, const GovernOptions& options) {
+  if (!job.not_understood.empty()) return job.not_understood;
+  if (options.needs_lease && !has_lease(job)) return "no_lease";
+  std::string reason;
+  shape_of(job, node_gpus, reason);
+  if (!reason.empty()) return reason;
+  if (job.waits()) {
+    if (job.reason.starts_with("JobHeld")) return "held";
+    if (!job.required_nodes.empty() && !has_pin(job)) return "node_list";
+    if (!has_lease(job) && job.eligible_s > options.now_s) return "begin_time";
+    if (options.now_s - job.submit_s > options.config.release_after_s) return "waited_too_long";
+    return "";
+  }
+  if (job.runs()) return job.held ? "" : "gres";
+  if (job.completing) return "completing";
+  return "state";  // suspended, configuring, and what later versions add
+}
+
+bool may_preempt(const Job& job, const Config& config, const Site& site) {
+  return config.preempt && job.may_requeue &&
+         (site.requeues.contains(job.partition) || site.qos_requeues.contains(job.qos));
+}
+
+}  // namespace yard::slurm

@@ -1,0 +1,69 @@
+#!/bin/bash
+# slurm.sh [OUT]: a real Slurm of 64 nodes with 8 fake GPUs each, the policy server with the shipped
+# checkpoint `pilot`, the agent, and a workload from a public trace. Checks that the policy decided, that
+# the agent started every job where the decision log says, and that no lease ended. Writes OUT
+# (build/live/slurm) and prints the figures. Needs root, Slurm and the public traces.
+#   JOBS=1500 SPAN_S=900   jobs, and the seconds in which they arrive
+#   GOVERNED=64            nodes of the 64 that the agent governs; the load refers to them
+#   LOAD=1.05              offered load: GPU seconds asked for, of those there are while jobs arrive
+#   LIMIT_S=2400           gives up after so many seconds
+#   YARD_BIN=build/bin     folder of the programs
+set -eu
+cd "$(dirname "$0")/../.."
+out=${1:-build/live/slurm}
+bin=${YARD_BIN:-build/bin}
+traces=${YARD_TRACES:-../shared/traces}
+export JOBS=${JOBS:-1500} SPAN_S=${SPAN_S:-900} GOVERNED=${GOVERNED:-64} LOAD=${LOAD:-1.05} LIMIT_S=${LIMIT_S:-2400}
+
+fail() {
+  echo "slurm.sh: $*" >&2
+  exit 1
+}
+
+trace=$traces/philly-2017/philly.csv.gz
+[ -e "$trace" ] || fail "no $trace; set YARD_TRACES"
+[ -x "$bin/yardmaster" ] || fail "no $bin/yardmaster; run make build"
+rm -rf "$out"
+mkdir -p "$out"
+out=$(cd "$out" && pwd)
+work=$(mktemp -d)  # munge refuses folders that others may write to
+chmod 755 "$work"
+server= agent=
+# shellcheck disable=SC2329  # called by the trap
+finish() {
+  for pid in $agent $server; do kill "$pid" 2>/dev/null || true; done
+  cp "$work"/slurm/log/{jobcomp.log,slurmctld.log} "$out" 2>/dev/null || true
+  tests/live/slurm_cluster.sh stop "$work/slurm" || true
+  rm -rf "$work"
+}
+trap finish EXIT
+
+"$bin/yardmaster" trace convert "$trace" --skip-unusable --out "$out/trace.csv" >/dev/null
+tests/live/slurm_cluster.sh start "$work/slurm" 64 30
+export SLURM_CONF=$work/slurm/etc/slurm.conf
+
+"$bin/yardmaster" serve --checkpoint checkpoints/pilot --listen 127.0.0.1:0 --json --budget-ms 400 \
+  --decision-log "$out/decisions" >"$out/server.json" 2>"$out/server.log" &
+server=$!
+for _ in $(seq 100); do
+  [ -s "$out/server.json" ] && break
+  sleep 0.1
+done
+address=$(python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["grpc"])' "$out/server.json")
+cat >"$out/agent.yaml" <<CONF
+partitions: [gpu]
+nodes: n[0-$((GOVERNED - 1))]
+server: $address
+lock: $work/lock
+deadline_ms: 500
+CONF
+"$bin/yardmaster" slurm --config "$out/agent.yaml" --json --http 127.0.0.1:0 >"$out/agent.jsonl" 2>"$out/agent.log" &
+agent=$!
+
+python3 tests/live/slurm_workload.py submit "$out"
+kill "$agent" "$server"
+wait "$agent" "$server" || true
+agent= server=
+"$bin/yardmaster" log print "$out/decisions" >"$out/decisions.jsonl"
+cp "$work/slurm/log/jobcomp.log" "$out"
+python3 tests/live/slurm_workload.py check "$out"

@@ -1,0 +1,230 @@
+// The agent beside a real Slurm: it starts jobs where the policy says; whatever fails, Slurm starts
+// them, once.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <thread>
+
+#include "serving/slurm/act.h"
+#include "serving/slurm/read_cluster.h"
+#include "tests/serving/slurm_cluster.h"
+#include "tests/support/require.h"
+
+namespace yard::testing {
+namespace {
+
+using ::testing::SizeIs;
+using namespace std::chrono_literals;
+
+constexpr int kLeaseS = 8;
+
+class SlurmLive : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    YARD_NEEDS(slurm, why_no_slurm().empty(), why_no_slurm());
+    cluster_ = std::make_unique<SlurmCluster>(kLeaseS);
+  }
+
+  Child serve() const {
+    return {cluster_->folder(),
+            {"serve", "--policy", "greedy", "--listen", "127.0.0.1:0", "--json", "--grace", "0",
+             "--budget-ms", "5000"}};
+  }
+  Child agent(const std::string& config, std::vector<std::string> more = {}) const {
+    std::vector<std::string> arguments = {"slurm", "--config", config, "--json"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return {cluster_->folder(), arguments};
+  }
+  // Waits until the agent leads.
+  static bool leads(const Child& agent) {
+    return eventually([&] { return !events_of(agent, "leads").empty(); });
+  }
+
+  std::unique_ptr<SlurmCluster> cluster_;
+};
+
+TEST_F(SlurmLive, JobsStartWhereThePolicySaysAndWithoutItByTheirLease) {
+  Child server = serve();
+  const std::string config = cluster_->agent_config(server.addresses().at("grpc"));
+  Child first = agent(config);
+  ASSERT_TRUE(leads(first));
+  std::vector<std::string> jobs;
+  for (const char* gpus : {"1", "4", "8", "3"}) {
+    jobs.push_back(cluster_->submit({std::string("--gpus=") + gpus}));
+  }
+  jobs.push_back(cluster_->submit({"--nodes=2", "--gpus-per-node=5"}));
+  for (const std::string& job : jobs) {
+    EXPECT_TRUE(eventually([&] { return cluster_->is_running(job); })) << job;
+  }
+  EXPECT_TRUE(eventually([&] { return events_of(first, "started").size() == jobs.size(); }));
+  for (const auto& start : events_of(first, "started")) EXPECT_EQ(start.at("by"), "agent") << start;
+  for (const auto& action : events_of(first, "action")) {
+    if (action.at("action") != "start") continue;
+    EXPECT_EQ(action.at("outcome"), "done") << action;
+    const std::string id = action.at("job");
+    EXPECT_EQ(cluster_->show(id, "NodeList").find(','), std::string::npos);
+    slurm::Listing listing;
+    slurm::read_jobs(run_command({"squeue", "--json"}, 20s).out, listing);
+    for (const slurm::Job& job : listing.jobs) {
+      if (job.id != id) continue;
+      std::vector<std::string> nodes;
+      for (const slurm::HeldGpus& held : *job.held) nodes.push_back(held.node);
+      std::string joined;
+      for (const std::string& node : nodes) joined += (joined.empty() ? "" : ",") + node;
+      EXPECT_EQ(action.at("nodes"), joined) << id;
+    }
+  }
+  // Jobs wait for GPUs: their leases are renewed, and Slurm leaves them alone.
+  const std::string waiting = cluster_->submit({"--gpus=8"});
+  const std::string more = cluster_->submit({"--nodes=2", "--gpus-per-node=8"});
+  std::this_thread::sleep_for(std::chrono::seconds(kLeaseS + 4));
+  EXPECT_EQ(cluster_->show(more, "State"), "PENDING");
+  EXPECT_EQ(cluster_->show(more, "Reason"), "BeginTime");
+  // The agent dies, and leases end.
+  first.signal(SIGKILL);
+  const std::string late = cluster_->submit({"--gpus=1"});
+  EXPECT_TRUE(eventually([&] { return cluster_->is_running(late); }));
+  EXPECT_TRUE(cluster_->run({"scancel", jobs[0], jobs[1], jobs[2], jobs[3], jobs[4], waiting}));
+  EXPECT_TRUE(eventually([&] { return cluster_->is_running(more); }));
+  for (const std::string& job : jobs) EXPECT_THAT(cluster_->runs_of(job), SizeIs(1));
+}
+
+TEST_F(SlurmLive, StoppedLeaderSendsNoCommandWhenItContinues) {
+  Child server = serve();
+  const std::string config =
+      cluster_->agent_config(server.addresses().at("grpc"), "lock_s: 3\ncommand_timeout_s: 1\n");
+  Child first = agent(config);
+  ASSERT_TRUE(leads(first));
+  Child second = agent(config);
+  // Work for the leader at every moment.
+  for (int i = 0; i < 6; ++i) cluster_->submit({"--gpus=1"});
+  ASSERT_TRUE(eventually([&] { return events_of(first, "action").size() >= 2; }));
+  first.signal(SIGSTOP);
+  ASSERT_TRUE(leads(second));
+  for (int i = 0; i < 6; ++i) cluster_->submit({"--gpus=1"});
+  std::this_thread::sleep_for(3s);
+  const std::string parent = std::to_string(first.pid()) + " ";
+  const auto by_first = [&] {
+    const auto all = cluster_->commands();
+    return std::count_if(all.begin(), all.end(),
+                         [&](const std::string& line) { return line.starts_with(parent); });
+  };
+  const auto before = by_first();
+  EXPECT_GT(before, 0);
+  first.signal(SIGCONT);
+  for (int i = 0; i < 6; ++i) cluster_->submit({"--gpus=1"});
+  ASSERT_TRUE(eventually([&] { return !events_of(first, "gap").empty(); }));
+  ASSERT_TRUE(eventually([&] { return cluster_->runs().size() == 18; }));
+  EXPECT_EQ(by_first(), before);
+  for (const auto& start : events_of(second, "started")) EXPECT_EQ(start.at("by"), "agent");
+  second.signal(SIGTERM);
+  EXPECT_EQ(second.wait(), 0) << second.err();
+  // The lock is free again: the first leads at once.
+  EXPECT_TRUE(eventually([&] { return events_of(first, "leads").size() == 2; }));
+}
+
+// Pins sent around the moment at which the lease ends: either starts the job, none twice.
+TEST_F(SlurmLive, RacesOfLeaseAndPinStartEachJobOnce) {
+  slurm::Config config;
+  config.lease_s = kLeaseS;
+  int sent = 0, refused = 0;
+  const slurm::Actor actor(config, {[] { return std::string(); }, [](const auto&, const auto&) {}});
+  for (int i = 0; i < 24; ++i) cluster_->submit({"--gpus=1"});
+  slurm::Listing listing;
+  slurm::read_jobs(run_command({"squeue", "--json"}, 20s).out, listing);
+  ASSERT_THAT(listing.jobs, SizeIs(24));
+  const double last_s = listing.jobs.back().eligible_s;
+  const auto now_s = [] {
+    return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch())
+        .count();
+  };
+  while (now_s() < last_s - 1) std::this_thread::sleep_for(10ms);
+  for (const slurm::Job& job : listing.jobs) {
+    // Without the second reading, as if the job started just after it.
+    const auto update = run_command(
+        {"scontrol", "update", "JobId=" + job.id, "ReqNodeList=n3", "StartTime=now"}, 20s);
+    ++(update.ok() ? sent : refused);
+    std::this_thread::sleep_for(60ms);
+  }
+  EXPECT_GT(sent, 0);
+  // The agent reads again first, and sends nothing for what has started.
+  for (const slurm::Job& job : listing.jobs) {
+    if (cluster_->runs_of(job.id).empty()) continue;
+    EXPECT_EQ(actor.start(job, {"n1"}, "d", slurm::BootClock::now() + 60s).outcome,
+              slurm::Outcome::kChanged);
+  }
+  // n3 is full: what is pinned beyond would wait for it. release-all lets Slurm start it elsewhere.
+  Child release(cluster_->folder(), {"slurm", "release-all", "--config",
+                                     cluster_->agent_config("127.0.0.1:1"), "--json"});
+  EXPECT_EQ(release.wait(), 0) << release.err();
+  EXPECT_TRUE(eventually([&] { return cluster_->runs().size() == 24; }))
+      << sent << " sent, " << refused << " refused, " << cluster_->runs().size() << " run";
+  for (const slurm::Job& job : listing.jobs) EXPECT_THAT(cluster_->runs_of(job.id), SizeIs(1));
+}
+
+TEST_F(SlurmLive, JobsRequeuedOrPinnedToALostNodeRunAgainElsewhere) {
+  Child server = serve();
+  const std::string config = cluster_->agent_config(server.addresses().at("grpc"), "pin_s: 2\n");
+  Child first = agent(config);
+  ASSERT_TRUE(leads(first));
+  const std::string job = cluster_->submit({"--gpus=8"});
+  ASSERT_TRUE(eventually([&] { return cluster_->is_running(job); }));
+  const std::string node = cluster_->show(job, "NodeList");
+  // Slurm requeues it, and the pin would keep it waiting for the node. The node stays away: only
+  // DOWN would end when its slurmd reports.
+  for (const char* state : {"State=DRAIN", "State=DOWN"}) {
+    ASSERT_TRUE(cluster_->run({"scontrol", "update", "NodeName=" + node, state, "Reason=test"}));
+  }
+  EXPECT_TRUE(eventually([&] { return cluster_->runs_of(job).size() == 2; }));
+  EXPECT_NE(cluster_->show(job, "NodeList"), node);
+  bool freed = false;
+  for (const auto& action : events_of(first, "action")) freed |= action.at("action") == "unpin";
+  EXPECT_TRUE(freed);
+}
+
+TEST_F(SlurmLive, FrozenControllerAndDeadServerDoNotStopTheAgent) {
+  Child server = serve();
+  const std::string config = cluster_->agent_config(
+      server.addresses().at("grpc"), "command_timeout_s: 1\nlock_s: 10\nact_on: [POLICY]\n");
+  Child first = agent(config);
+  ASSERT_TRUE(leads(first));
+  const std::string before = cluster_->submit({"--gpus=1"});
+  ASSERT_TRUE(eventually([&] { return cluster_->is_running(before); }));
+  cluster_->signal_controller(SIGSTOP);
+  EXPECT_TRUE(eventually([&] { return !events_of(first, "failure").empty(); }));
+  cluster_->signal_controller(SIGCONT);
+  const std::string after = cluster_->submit({"--gpus=1"});
+  ASSERT_TRUE(eventually([&] { return cluster_->is_running(after); }));
+  // Without its server the agent leaves jobs to Slurm, which starts them at the end of their
+  // leases.
+  server.signal(SIGKILL);
+  server.wait();
+  const std::string last = cluster_->submit({"--gpus=1"});
+  EXPECT_TRUE(eventually([&] { return cluster_->is_running(last); }));
+  EXPECT_TRUE(eventually([&] {
+    const auto starts = events_of(first, "started");
+    return !starts.empty() && starts.back().at("job") == last && starts.back().at("by") == "slurm";
+  }));
+  first.signal(SIGTERM);
+  EXPECT_EQ(first.wait(), 0) << first.err();
+}
+
+TEST_F(SlurmLive, DryRunSendsNothingAndSaysWhatItWouldGain) {
+  Child server = serve();
+  const std::string config = cluster_->agent_config(server.addresses().at("grpc"));
+  const std::string job = cluster_->submit({"--gpus=2"});
+  Child dry = agent(config, {"--dry-run", "--for", "1"});
+  EXPECT_EQ(dry.wait(), 0) << dry.err();
+  EXPECT_THAT(cluster_->commands(), ::testing::Each(::testing::HasSubstr(" show ")));
+  const auto would = events_of(dry, "would");
+  ASSERT_THAT(would, SizeIs(1));
+  EXPECT_EQ(would[0].at("job"), job);
+  const auto gains = events_of(dry, "dry_run");
+  ASSERT_THAT(gains, SizeIs(1));
+  EXPECT_EQ(gains[0].at("jobs_proposed_and_still_waiting"), 1);
+  EXPECT_FALSE(std::filesystem::exists(cluster_->folder() / "lock"));
+}
+
+}  // namespace
+}  // namespace yard::testing
