@@ -357,7 +357,7 @@ bool Agent::preempt(const Job& job, const std::string& decision) {
   const ActionResult result = actor_.requeue(job, until_);
   report_action("preempt", job.id, result, {{"restarts", job.restarts}, {"decision", decision}});
   if (result.outcome == Outcome::kDone || result.outcome == Outcome::kUnknown) {
-    in_flight_[job.id] = {pb::PREEMPT, job.restarts, {}, BootClock::now(), decision};
+    in_flight_[job.id] = {pb::PREEMPT, job.restarts, {}, 0, BootClock::now(), decision};
   }
   return result.outcome != Outcome::kForbidden;
 }
@@ -367,12 +367,14 @@ bool Agent::start(const pb::Action& action, const Job& job, ClusterSnapshot& sna
   if (!job.waits()) return true;
   std::vector<std::string> nodes;
   bool free = true, expressible = true;
+  int gpus = 0;  // of one task: the same on each node
   std::set<std::string> once;
   for (const pb::Piece& piece : action.pieces()) {
     nodes.push_back(piece.node());
+    gpus = static_cast<int>(piece.gpus());
     // Slurm could split the job in another way over nodes with several of its tasks.
     expressible &= piece.tasks() <= 1 && once.insert(piece.node()).second;
-    free &= snapshot.free[piece.node()] >= static_cast<int>(piece.gpus());
+    free &= snapshot.free[piece.node()] >= gpus;
   }
   const nlohmann::ordered_json more = {
       {"restarts", job.restarts}, {"nodes", join(nodes, ",")}, {"decision", decision}};
@@ -395,7 +397,7 @@ bool Agent::start(const pb::Action& action, const Job& job, ClusterSnapshot& sna
   const ActionResult result = actor_.start(job, nodes, decision, until_);
   report_action("start", job.id, result, more);
   if (result.outcome == Outcome::kDone || result.outcome == Outcome::kUnknown) {
-    in_flight_[job.id] = {pb::START, job.restarts, nodes, BootClock::now(), decision};
+    in_flight_[job.id] = {pb::START, job.restarts, nodes, gpus, BootClock::now(), decision};
   }
   if (result.outcome == Outcome::kRefused) avoid(job, "refused");
   return result.outcome != Outcome::kForbidden;

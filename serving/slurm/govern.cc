@@ -17,15 +17,15 @@ Shape shape_of(const Job& job, int node_gpus, std::string& reason) {
     shape.count = job.nodes;
     // Two of its nodes could otherwise be one for the policy.
     if (job.nodes > 1 && 2 * request.gpus <= node_gpus) reason = "small_share_of_several_nodes";
-  } else if (job.nodes > 1) {
+  } else if (request.gpus <= node_gpus) {
+    if (job.nodes > 1) reason = "uneven";
+  } else if (node_gpus < 1 || request.gpus % node_gpus != 0) {
     reason = "uneven";
-  } else if (request.gpus > node_gpus) {
-    if (node_gpus < 1 || request.gpus % node_gpus != 0) {
-      reason = "uneven";
-    } else {
-      shape.count = request.gpus / node_gpus;
-      shape.gpus = node_gpus;
-    }
+  } else {
+    // Whole nodes. Slurm itself raises the number of nodes to the fewest which have the GPUs.
+    shape.count = request.gpus / node_gpus;
+    shape.gpus = node_gpus;
+    if (job.nodes > 1 && job.nodes != shape.count) reason = "uneven";
   }
   return reason.empty() ? shape : Shape();
 }

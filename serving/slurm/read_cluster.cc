@@ -127,9 +127,8 @@ void read_request(const Json& record, Job& job) {
     job.not_understood = "no_gpu";
   } else if ((!per_node.empty() && !job.per_node) || (!per_job.empty() && !job.per_job)) {
     const std::string both = per_node + "," + per_job;
-    job.not_understood = both.find("gpu") == std::string::npos     ? "no_gpu"
-                         : both.find("shard") != std::string::npos ? "shard"
-                                                                   : "gres";
+    const auto has = [&](const char* word) { return both.find(word) != std::string::npos; };
+    job.not_understood = has("shard") || has("mps") ? "shard" : has("gpu") ? "gres" : "no_gpu";
   }
 }
 

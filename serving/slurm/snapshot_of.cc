@@ -23,8 +23,9 @@ class SnapshotMaker {
     add_nodes();
     hold_foreign_gpus();
     for (const Job& job : in_.listing.jobs) {
-      if (in_scope(job, options_)) add_job(job);
+      if (in_scope(job, options_) && !out_.jobs.contains(job.id)) add_job(job);
     }
+    hold_other_starts();
     finish_nodes();
     return std::move(out_);
   }
@@ -34,7 +35,8 @@ class SnapshotMaker {
     const Node* node = nullptr;
     std::set<int> ours;   // GPUs of jobs in the request
     bool closed = false;  // none of its free GPUs is offered
-    int starting = 0;     // GPUs of jobs that are about to start
+    int starting = 0;     // GPUs of jobs in the request that are about to start
+    int others = 0;       // GPUs of other jobs that are about to start
     int our_cpus = 0;
     int64_t our_mem_mib = 0;
   };
@@ -69,6 +71,16 @@ class SnapshotMaker {
       }
       for (const std::string& name : *nodes) {
         if (const auto at = nodes_.find(name); at != nodes_.end()) at->second.closed = true;
+      }
+    }
+  }
+
+  // Jobs of other partitions that are about to start, which no listing shows yet.
+  void hold_other_starts() {
+    for (const auto& [id, flight] : in_.in_flight) {
+      if (flight.verb != pb::START || out_.jobs.contains(id)) continue;
+      for (const std::string& name : flight.nodes) {
+        if (const auto at = nodes_.find(name); at != nodes_.end()) at->second.others += flight.gpus;
       }
     }
   }
@@ -140,7 +152,7 @@ class SnapshotMaker {
       add_piece(name, shape.gpus, entry);
       nodes_[name].starting += shape.gpus;
     }
-    return "";
+    return "";  // its cores and memory are still among the idle ones
   }
 
   std::string place_running(const Job& job, const Shape& shape, pb::Job& entry) {
@@ -173,9 +185,10 @@ class SnapshotMaker {
   // Of one task of the job's only group.
   pb::Piece& add_piece(const std::string& node, int gpus, pb::Job& entry) {
     const pb::Resources& task = entry.groups(0).task();
-    NodeUse& use = nodes_[node];
-    use.our_cpus += static_cast<int>(task.cpu_milli() / 1000);
-    use.our_mem_mib += static_cast<int64_t>(task.mem_mib());
+    if (entry.state() == pb::RUNNING) {
+      nodes_[node].our_cpus += static_cast<int>(task.cpu_milli() / 1000);
+      nodes_[node].our_mem_mib += static_cast<int64_t>(task.mem_mib());
+    }
     pb::Piece& piece = *entry.add_placement();
     piece.set_node(node);
     piece.set_gpus(static_cast<uint32_t>(gpus));
@@ -205,9 +218,10 @@ class SnapshotMaker {
         entry.set_mem_gib(static_cast<double>(std::max<int64_t>(idle_mib, 0) + use.our_mem_mib) /
                           1024);
       }
-      int down = 0;
+      int down = 0, others = use.others;
       for (int gpu = 0; gpu < node.gpus; ++gpu) {
-        if (use.ours.contains(gpu) || (!closed && !held_by_others(node, gpu))) continue;
+        if (use.ours.contains(gpu)) continue;
+        if (!closed && !node.used.contains(gpu) && others-- <= 0) continue;
         entry.add_down(static_cast<uint32_t>(gpu));
         ++down;
       }
@@ -216,8 +230,6 @@ class SnapshotMaker {
       out_.free[name] = std::max(0, node.gpus - taken);
     }
   }
-
-  static bool held_by_others(const Node& node, int gpu) { return node.used.contains(gpu); }
 
   const SnapshotInput& in_;
   const GovernOptions options_;

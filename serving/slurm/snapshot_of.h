@@ -20,6 +20,7 @@ struct InFlight {
   pb::Verb verb = pb::VERB_UNSPECIFIED;
   int restarts = 0;
   std::vector<std::string> nodes;
+  int gpus = 0;  // on each of them
   BootClock::time_point since;
   std::string decision;
 };

@@ -124,10 +124,10 @@ def check(out):
     ids = facts.pop("ids")
     jobs = completed(out)
     events = lines(f"{out}/agent.jsonl")
-    records = [r for r in lines(f"{out}/decisions.jsonl") if "response" in r]
+    records = [r["decision"] for r in lines(f"{out}/decisions.jsonl") if "decision" in r]
     decided = {}  # job -> nodes of the last decision to start it
     for record in records:
-        for action in record["response"].get("actions", []):
+        for action in record.get("response", {}).get("actions", []):
             if action.get("verb") == "START":
                 decided[action["job"]] = sorted(piece["node"] for piece in action["pieces"])
     sources = {}

@@ -77,27 +77,38 @@ SlurmCluster::~SlurmCluster() { run_command({kScript, "stop", cluster_.string()}
 
 void SlurmCluster::make_shims() const {
   std::filesystem::create_directories(bin_);
+  const std::string log = "echo \"$PPID $*\" >>'" + (bin_ / "commands").string() + "'\n";
+  const std::string cut = "if [ -e '" + (bin_ / "broken").string() + "' ]; then " +
+                          path_of("squeue") + " \"$@\" | head -c 1000; exit 0; fi\n";
   for (const char* program : {"squeue", "sinfo", "scontrol", "sacctmgr"}) {
-    std::string log;
-    if (std::string(program) == "scontrol") {
-      log = "echo \"$PPID $*\" >>'" + (bin_ / "commands").string() + "'\n";
-    }
-    write_script(bin_ / program, "#!/bin/sh\n" + log + "exec " + path_of(program) + " \"$@\"\n");
+    const std::string name = program;
+    write_script(bin_ / name, "#!/bin/sh\n" + (name == "scontrol" ? log : "") +
+                                  (name == "squeue" ? cut : "") + "exec " + path_of(program) +
+                                  " \"$@\"\n");
   }
 }
 
-std::string SlurmCluster::submit(const std::vector<std::string>& options, int sleep_s) const {
+void SlurmCluster::break_squeue(bool broken) const {
+  if (broken) {
+    std::ofstream(bin_ / "broken") << "yes";
+  } else {
+    std::filesystem::remove(bin_ / "broken");
+  }
+}
+
+std::string SlurmCluster::submit(const std::vector<std::string>& options, bool stubborn) const {
   const auto script = temp_.path() / "job.sh";
   if (!std::filesystem::exists(script)) {
     write_script(script,
-                 "#!/bin/sh\necho \"$SLURM_JOB_ID ${SLURM_RESTART_COUNT:-0} "
-                 "$SLURM_JOB_NODELIST\" >>'" +
-                     (temp_.path() / "runs").string() + "'\nexec sleep \"$1\"\n");
+                 "#!/bin/sh\n[ $1 = stubborn ] && trap '' TERM\n"
+                 "echo \"$SLURM_JOB_ID ${SLURM_RESTART_COUNT:-0} $SLURM_JOB_NODELIST\" >>'" +
+                     (temp_.path() / "runs").string() +
+                     "'\n[ $1 = stubborn ] || exec sleep 300\nsleep 300 & wait\nsleep 300\n");
   }
   std::vector<std::string> argv = {"sbatch", "--parsable", "--output=/dev/null"};
   argv.insert(argv.end(), options.begin(), options.end());
   argv.push_back(script.string());
-  argv.push_back(std::to_string(sleep_s));
+  argv.emplace_back(stubborn ? "stubborn" : "docile");
   const auto sent = run_command(argv, 20s);
   EXPECT_TRUE(sent.ok()) << sent.err;
   return std::string(trim(sent.out));

@@ -29,8 +29,9 @@ class SlurmCluster {
 
   const std::filesystem::path& folder() const { return temp_.path(); }
 
-  // Submits a job that appends a line to runs() and sleeps. Returns its id.
-  std::string submit(const std::vector<std::string>& options, int sleep_s = 300) const;
+  // Submits a job that appends a line to runs() and sleeps. Returns its id. A stubborn job ignores
+  // SIGTERM, so that it is COMPLETING until Slurm kills it.
+  std::string submit(const std::vector<std::string>& options, bool stubborn = false) const;
   // Lines "ID RESTARTS NODES", one a start.
   std::vector<std::string> runs() const;
   // Returns the lines of one job.
@@ -46,6 +47,8 @@ class SlurmCluster {
   std::string agent_config(const std::string& server, const std::string& more = "") const;
   // Lines "PARENT_PID ARGUMENTS" of scontrol commands by agents.
   std::vector<std::string> commands() const;
+  // While `broken`, agents get the first kilobyte of squeue's list only.
+  void break_squeue(bool broken) const;
   // Signals slurmctld.
   void signal_controller(int number) const;
 

@@ -81,6 +81,12 @@ TEST_F(SlurmLive, JobsStartWhereThePolicySaysAndWithoutItByTheirLease) {
   std::this_thread::sleep_for(std::chrono::seconds(kLeaseS + 4));
   EXPECT_EQ(cluster_->show(more, "State"), "PENDING");
   EXPECT_EQ(cluster_->show(more, "Reason"), "BeginTime");
+  // An agent lives: nothing is released.
+  Child not_needed(cluster_->folder(),
+                   {"slurm", "release-all", "--if-no-leader", "--config", config, "--json"});
+  EXPECT_EQ(not_needed.wait(), 0) << not_needed.err();
+  EXPECT_THAT(events_of(not_needed, "led"), SizeIs(1));
+  EXPECT_EQ(cluster_->show(more, "Reason"), "BeginTime");
   // The agent dies, and leases end.
   first.signal(SIGKILL);
   const std::string late = cluster_->submit({"--gpus=1"});
@@ -155,7 +161,7 @@ TEST_F(SlurmLive, RacesOfLeaseAndPinStartEachJobOnce) {
               slurm::Outcome::kChanged);
   }
   // n3 is full: what is pinned beyond would wait for it. release-all lets Slurm start it elsewhere.
-  Child release(cluster_->folder(), {"slurm", "release-all", "--config",
+  Child release(cluster_->folder(), {"slurm", "release-all", "--if-no-leader", "--config",
                                      cluster_->agent_config("127.0.0.1:1"), "--json"});
   EXPECT_EQ(release.wait(), 0) << release.err();
   EXPECT_TRUE(eventually([&] { return cluster_->runs().size() == 24; }))
@@ -183,6 +189,29 @@ TEST_F(SlurmLive, JobsRequeuedOrPinnedToALostNodeRunAgainElsewhere) {
   EXPECT_TRUE(freed);
 }
 
+// A command to start a job is lost while its last run is completing.
+TEST_F(SlurmLive, RequeuedJobStartsAgainOnceItsLastRunHasEnded) {
+  Child server = serve();
+  Child first = agent(cluster_->agent_config(server.addresses().at("grpc")));
+  ASSERT_TRUE(leads(first));
+  const std::string job = cluster_->submit({"--gpus=2"}, /*stubborn=*/true);
+  ASSERT_TRUE(eventually([&] { return !events_of(first, "started").empty(); }));
+  ASSERT_TRUE(eventually([&] { return cluster_->runs_of(job).size() == 1; }));
+  slurm::Config config;
+  const slurm::Actor actor(config, {[] { return std::string(); }, [](const auto&, const auto&) {}});
+  slurm::Listing listing;
+  slurm::read_jobs(run_command({"squeue", "--json"}, 20s).out, listing);
+  ASSERT_THAT(listing.jobs, SizeIs(1));
+  const auto until = slurm::BootClock::now() + 60s;
+  EXPECT_EQ(actor.requeue(listing.jobs[0], until).outcome, slurm::Outcome::kDone);
+  EXPECT_EQ(actor.requeue(listing.jobs[0], until).outcome, slurm::Outcome::kChanged);
+  EXPECT_TRUE(eventually([&] { return cluster_->runs_of(job).size() == 2; }));
+  EXPECT_TRUE(eventually([&] {
+    const auto starts = events_of(first, "started");
+    return starts.size() == 2 && starts[1].at("by") == "agent" && starts[1].at("restarts") == 1;
+  }));
+}
+
 TEST_F(SlurmLive, FrozenControllerAndDeadServerDoNotStopTheAgent) {
   Child server = serve();
   const std::string config = cluster_->agent_config(
@@ -194,6 +223,12 @@ TEST_F(SlurmLive, FrozenControllerAndDeadServerDoNotStopTheAgent) {
   cluster_->signal_controller(SIGSTOP);
   EXPECT_TRUE(eventually([&] { return !events_of(first, "failure").empty(); }));
   cluster_->signal_controller(SIGCONT);
+  cluster_->break_squeue(true);
+  EXPECT_TRUE(eventually([&] {
+    const auto failures = events_of(first, "failure");
+    return failures.back().at("what") == "listing";
+  }));
+  cluster_->break_squeue(false);
   const std::string after = cluster_->submit({"--gpus=1"});
   ASSERT_TRUE(eventually([&] { return cluster_->is_running(after); }));
   // Without its server the agent leaves jobs to Slurm, which starts them at the end of their

@@ -165,7 +165,7 @@ TEST_F(SlurmSnapshot, UsersOwnNodesHoldsAndLongWaitsAreLeft) {
 }
 
 TEST_F(SlurmSnapshot, StartsInFlightHoldTheirNodes) {
-  in_flight_["25"] = {pb::START, 0, {"n0"}, BootClock::now(), "d"};
+  in_flight_["25"] = {pb::START, 0, {"n0"}, 3, BootClock::now(), "d"};
   job("25").admin_comment = std::string(kPinComment) + " d";
   job("25").required_nodes = "n0";
   job("25").per_node->gpus = 3;
@@ -173,6 +173,44 @@ TEST_F(SlurmSnapshot, StartsInFlightHoldTheirNodes) {
   EXPECT_EQ(find(snapshot, "25")->state(), pb::STARTING);
   EXPECT_EQ(snapshot.free.at("n0"), 0);
   EXPECT_NO_THROW(Snapshot(snapshot.request));
+}
+
+// Partitions may share nodes: what the agent has just started for another one is taken.
+TEST_F(SlurmSnapshot, StartsForAnotherPartitionHoldTheirGpus) {
+  in_flight_["77"] = {pb::START, 0, {"n0", "n3"}, 2, BootClock::now(), "d"};
+  const ClusterSnapshot snapshot = make();
+  EXPECT_EQ(snapshot.free.at("n0"), 1);
+  EXPECT_EQ(snapshot.free.at("n3"), 0);
+}
+
+TEST_F(SlurmSnapshot, ShapesThatSlurmCanPlaceInOneWayOnly) {
+  const auto shape = [&](std::optional<GpuRequest> per_node, std::optional<GpuRequest> per_job,
+                         int nodes) {
+    Job one;
+    one.per_node = std::move(per_node);
+    one.per_job = std::move(per_job);
+    one.nodes = nodes;
+    std::string reason;
+    const Shape shape = shape_of(one, 8, reason);
+    return reason.empty() ? std::to_string(shape.count) + "x" + std::to_string(shape.gpus) : reason;
+  };
+  const std::optional<GpuRequest> none;
+  EXPECT_EQ(shape({{3, ""}}, none, 1), "1x3");
+  EXPECT_EQ(shape({{5, ""}}, none, 2), "2x5");
+  EXPECT_EQ(shape({{4, ""}}, none, 2), "small_share_of_several_nodes");
+  EXPECT_EQ(shape(none, {{8, ""}}, 1), "1x8");
+  EXPECT_EQ(shape(none, {{8, ""}}, 2), "uneven");
+  EXPECT_EQ(shape(none, {{16, ""}}, 1), "2x8");
+  EXPECT_EQ(shape(none, {{16, ""}}, 2), "2x8") << "as Slurm 22.05 lists --gpus=16";
+  EXPECT_EQ(shape(none, {{16, ""}}, 3), "uneven");
+  EXPECT_EQ(shape(none, {{12, ""}}, 2), "uneven");
+  EXPECT_EQ(shape({{1, ""}}, {{1, ""}}, 1), "gres");
+  EXPECT_EQ(shape(none, none, 1), "no_gpu");
+}
+
+TEST_F(SlurmSnapshot, OneIdTwiceIsOneRecord) {
+  listing_.jobs.push_back(job("25"));
+  EXPECT_NO_THROW(Snapshot(make().request));
 }
 
 TEST_F(SlurmSnapshot, PinsOfAnotherLeaderAreNotDecidedOn) {
