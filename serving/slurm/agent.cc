@@ -178,6 +178,7 @@ void Agent::step() {
           last_failure_.clear();
         }
         settle(listing);
+        run_times_.update(listing, now_s_);
         note_starts(listing);
         for (const std::string& partition : config_.partitions) serve(listing, partition);
         first_listing_ = false;
@@ -283,8 +284,9 @@ std::unordered_map<std::string, std::string> Agent::avoided_now() const {
 
 void Agent::serve(const Listing& listing, const std::string& partition) {
   const auto avoided = avoided_now();
-  ClusterSnapshot snapshot = make_snapshot(
-      {listing, config_, site_, partition, now_s_, !options_.dry_run, in_flight_, avoided});
+  ClusterSnapshot snapshot =
+      make_snapshot({listing, config_, site_, partition, now_s_, !options_.dry_run, in_flight_,
+                     run_times_.before_s(), avoided});
   metrics_.set_queue(partition, static_cast<int>(snapshot.waiting.size()), snapshot.held_gpus,
                      snapshot.left);
   if (snapshot.waiting.empty() || snapshot.request.nodes().empty()) return;

@@ -20,6 +20,7 @@
 #include "serving/slurm/gains.h"
 #include "serving/slurm/gap_detector.h"
 #include "serving/slurm/leader_lock.h"
+#include "serving/slurm/run_times.h"
 #include "serving/slurm/snapshot_of.h"
 
 namespace yard::slurm {
@@ -94,6 +95,7 @@ class Agent {
   int seen_gaps_ = 0;
   int64_t term_ = 0;
   InFlightJobs in_flight_;
+  RunTimes run_times_;
   std::unordered_map<std::string, Avoided> avoided_;
   std::unordered_set<std::string> counted_;  // jobs whose start was reported
   bool first_listing_ = true;

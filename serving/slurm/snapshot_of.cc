@@ -134,9 +134,16 @@ class SnapshotMaker {
     if (start != nullptr && job.waits()) return place_starting(shape, *start, entry);
     if (job.waits()) {
       entry.set_state(pb::WAITING);
+      set_attained(job, 0, entry);
       return "";
     }
     return place_running(job, shape, entry);
+  }
+
+  void set_attained(const Job& job, double run_s, pb::Job& entry) const {
+    const auto before = in_.ran_before_s.find(job.id);
+    if (before != in_.ran_before_s.end()) run_s += before->second;
+    entry.set_attained_s(std::min(run_s, in_.now_s - entry.submit_s()));
   }
 
   // A pin that Slurm has not carried out yet: its GPUs are taken, whichever they will be.
@@ -169,7 +176,7 @@ class SnapshotMaker {
     entry.set_state(pb::RUNNING);
     const double since_s = std::clamp(job.start_s, 0.0, in_.now_s);
     entry.set_since_s(since_s);
-    entry.set_attained_s(std::min(in_.now_s - since_s, in_.now_s - entry.submit_s()));
+    set_attained(job, in_.now_s - since_s, entry);
     entry.set_pinned(!may_preempt(job, in_.config, in_.site));
     entry.set_starts(static_cast<uint32_t>(job.restarts) + 1);
     for (const HeldGpus& held : *job.held) {

@@ -43,6 +43,8 @@ struct SnapshotInput {
   double now_s = 0;  // Unix time
   bool needs_lease = true;
   const InFlightJobs& in_flight;
+  // Seconds that jobs ran before their last restart, as far as the agent saw.
+  const std::unordered_map<std::string, double>& ran_before_s;
   // Jobs which Slurm gets for a while, because an action on them failed, with the reason.
   const std::unordered_map<std::string, std::string>& avoided;
 };

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include <fstream>
 #include <thread>
 
 #include "serving/slurm/act.h"
@@ -210,6 +211,41 @@ TEST_F(SlurmLive, RequeuedJobStartsAgainOnceItsLastRunHasEnded) {
     const auto starts = events_of(first, "started");
     return starts.size() == 2 && starts[1].at("by") == "agent" && starts[1].at("restarts") == 1;
   }));
+}
+
+// Four jobs fill the cluster. After ten GPU seconds las puts a new job in front of them.
+TEST_F(SlurmLive, PreemptsByRequeueOnlyIfConfigured) {
+  const auto policy = cluster_->folder() / "las.yaml";
+  std::ofstream(policy) << "policy: las\nsettings: {limit_1_gpu_s: 10}\n";
+  Child server(cluster_->folder(),
+               {"serve", "--policy", policy.string(), "--listen", "127.0.0.1:0", "--json",
+                "--grace", "0", "--budget-ms", "5000", "--min-run", "0", "--preempted-share", "1"});
+  const std::string address = server.addresses().at("grpc");
+  std::vector<std::string> jobs;
+  std::string fresh;
+  {
+    Child first = agent(cluster_->agent_config(address));
+    ASSERT_TRUE(leads(first));
+    for (int i = 0; i < 4; ++i) jobs.push_back(cluster_->submit({"--gpus=8"}));
+    ASSERT_TRUE(eventually([&] { return cluster_->runs().size() == 4; }));
+    std::this_thread::sleep_for(3s);
+    fresh = cluster_->submit({"--gpus=8"});
+    ASSERT_TRUE(eventually([&] { return events_of(first, "decision").back().at("waiting") == 1; }));
+    std::this_thread::sleep_for(3s);
+    EXPECT_EQ(cluster_->show(fresh, "State"), "PENDING");
+    first.signal(SIGTERM);
+    EXPECT_EQ(first.wait(), 0);
+  }
+  Child second = agent(cluster_->agent_config(address, "preempt: true\n"));
+  EXPECT_TRUE(eventually([&] { return cluster_->is_running(fresh); }));
+  int preempted = 0, restarted = 0;
+  for (const auto& action : events_of(second, "action")) {
+    preempted += action.at("action") == "preempt" && action.at("outcome") == "done";
+  }
+  for (const std::string& job : jobs) restarted += cluster_->show(job, "RestartCnt") == "1";
+  EXPECT_EQ(preempted, 1);
+  EXPECT_EQ(restarted, 1);
+  EXPECT_THAT(cluster_->runs_of(fresh), SizeIs(1));
 }
 
 TEST_F(SlurmLive, FrozenControllerAndDeadServerDoNotStopTheAgent) {

@@ -5,6 +5,7 @@
 #include "env/base/files/file.h"
 #include "serving/slurm/gate.h"
 #include "serving/slurm/read_cluster.h"
+#include "serving/slurm/run_times.h"
 #include "serving/slurm/snapshot_of.h"
 #include "serving/snapshot/snapshot.h"
 
@@ -28,8 +29,8 @@ class SlurmSnapshot : public ::testing::Test {
   }
 
   ClusterSnapshot make() const {
-    return make_snapshot(
-        {listing_, config_, site_, "gpu", now_s_, needs_lease_, in_flight_, avoided_});
+    return make_snapshot({listing_, config_, site_, "gpu", now_s_, needs_lease_, in_flight_,
+                          run_times_.before_s(), avoided_});
   }
 
   Job& job(const std::string& id) {
@@ -57,6 +58,7 @@ class SlurmSnapshot : public ::testing::Test {
   double now_s_ = kNow;
   bool needs_lease_ = true;
   InFlightJobs in_flight_;
+  RunTimes run_times_;
   std::unordered_map<std::string, std::string> avoided_;
 };
 
@@ -206,6 +208,24 @@ TEST_F(SlurmSnapshot, ShapesThatSlurmCanPlaceInOneWayOnly) {
   EXPECT_EQ(shape(none, {{12, ""}}, 2), "uneven");
   EXPECT_EQ(shape({{1, ""}}, {{1, ""}}, 1), "gres");
   EXPECT_EQ(shape(none, none, 1), "no_gpu");
+}
+
+// Least attained service would otherwise let two jobs preempt each other for ever.
+TEST_F(SlurmSnapshot, AttainedServiceOutlivesARequeue) {
+  run_times_.update(listing_, kNow);
+  job("26").restarts = 1;
+  job("26").state = "PENDING";
+  job("26").required_nodes.clear();
+  job("26").admin_comment = kLeaseComment;
+  job("26").submit_s = kNow - 1000;
+  now_s_ = kNow + 50;
+  run_times_.update(listing_, now_s_);
+  EXPECT_EQ(find(make(), "26")->state(), pb::WAITING);
+  EXPECT_EQ(find(make(), "26")->attained_s(), kNow - 1795826774);
+  job("26").state = "RUNNING";
+  job("26").start_s = now_s_ - 20;
+  run_times_.update(listing_, now_s_);
+  EXPECT_EQ(find(make(), "26")->attained_s(), kNow - 1795826774 + 20);
 }
 
 TEST_F(SlurmSnapshot, OneIdTwiceIsOneRecord) {
