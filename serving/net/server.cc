@@ -94,6 +94,7 @@ struct Server::Impl {
                      .refused = [this] { metrics.refused_request(); }}),
         admin_rpc({.status = [this] { return status(); },
                    .reload = [this] { reload(); },
+                   .reset_breaker = [this] { breaker().reset(); },
                    .read_access = counted("admin", &Credentials::read_admin),
                    .write_access = counted("admin", &Credentials::write_admin)}) {
     grpc::EnableDefaultHealthCheckService(true);

@@ -50,7 +50,7 @@ Agent::Agent(AgentOptions options)
                                                          : "failed",
                                       result.elapsed_s);
                        }}),
-      client_({.server = config_.server, .fallback = config_.fallback}),
+      client_({.to = config_.connection(), .fallback = config_.fallback}),
       stepped_ns_(BootClock::now().time_since_epoch().count()) {}
 
 Agent::~Agent() = default;

@@ -13,7 +13,16 @@ void Config::fields(FieldList& f) {
   f("partitions", partitions, "Slurm partitions whose jobs the agent decides on");
   f("accounts", accounts, "only jobs of these accounts; empty: of all");
   f("nodes", nodes, "only these nodes, as Slurm writes them: n[0-3]; empty: all of the partition");
-  f("server", server, "HOST:PORT or unix:PATH of `yardmaster serve`");
+  f("server", server,
+    "HOST:PORT or unix:PATH of `yardmaster serve`; several, separated by commas, are tried in "
+    "turn");
+  f("tls", tls, "use TLS, with the system's CAs unless tls_ca is given");
+  f("tls_ca", tls_ca, "PEM file of the CAs of the servers' certificates; makes it TLS");
+  f("tls_cert", tls_cert, "PEM file of the agent's own certificate, for mutual TLS");
+  f("tls_key", tls_key, "PEM file of its private key");
+  f("tls_server_name", tls_server_name, "name in the servers' certificates, if not their host");
+  f("token_file", token_file, "file of the token to send");
+  f("insecure", insecure, "send the token to other machines without TLS as well");
   f("model", model, "name of the server's model; empty: the one it serves");
   f("fallback", fallback, "heuristic of the client library; see act_on");
   f("act_on", act_on,
@@ -35,6 +44,17 @@ void Config::fields(FieldList& f) {
   f("lock", lock, "folder that all agents of the cluster share; one of them leads");
   f("lock_s", lock_s, 2.0, 600.0, "seconds without a sign of life after which another agent leads");
   f("bin", bin, "folder of squeue, sinfo and scontrol; empty: PATH");
+}
+
+ConnectionOptions Config::connection() const {
+  ConnectionOptions out;
+  for (const std::string_view one : split(server, ',')) out.servers.emplace_back(trim(one));
+  out.tls = tls;
+  out.files = {.cert = tls_cert, .key = tls_key, .ca = tls_ca};
+  out.tls_server_name = tls_server_name;
+  out.token_file = token_file;
+  out.insecure = insecure;
+  return out;
 }
 
 Config read_config(const std::string& path, bool acts) {

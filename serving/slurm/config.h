@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "env/base/config/settings.h"
+#include "serving/net/connections.h"
 
 namespace yard::slurm {
 
@@ -12,6 +13,8 @@ struct Config {
   std::vector<std::string> partitions, accounts;
   std::string nodes;
   std::string server = "127.0.0.1:50051", model, fallback = "las";
+  bool tls = false, insecure = false;
+  std::string tls_ca, tls_cert, tls_key, tls_server_name, token_file;
   std::vector<std::string> act_on = {"POLICY", "HEURISTIC"};
   int deadline_ms = 500;
   double interval_s = 1, lease_s = 30, release_after_s = 21600, valid_s = 5, pin_s = 5;
@@ -22,6 +25,7 @@ struct Config {
   std::string bin;
 
   void fields(FieldList& f);
+  ConnectionOptions connection() const;  // to the servers
 };
 
 // Reads and checks the file. Throws InputError. `acts`: the agent will change jobs, and needs a

@@ -17,6 +17,7 @@
 #include "experiments/programs/serve/commands.h"
 #include "serving/net/endpoints.h"
 #include "serving/net/http_server.h"
+#include "serving/net/listener.h"
 #include "serving/slurm/agent.h"
 
 namespace yard {
@@ -54,10 +55,13 @@ void wait_until(slurm::BootClock::time_point next) {
 
 std::unique_ptr<HttpServer> serve_http(const std::string& address, const slurm::Agent& agent) {
   if (address.empty()) return nullptr;
+  if (!is_local("--http", address)) {
+    throw InputError("--http", "a loopback address or a Unix socket", in_quotes(address));
+  }
   // A step takes a few commands, each with a time limit.
   constexpr double kStuckS = 120;
   return std::make_unique<HttpServer>(
-      "--http", address, HttpLimits{},
+      HttpServer::Options{.option = "--http", .address = address},
       handler_of({.trouble =
                       [&agent] {
                         const double since_s = agent.seconds_since_step();
@@ -67,7 +71,9 @@ std::unique_ptr<HttpServer> serve_http(const std::string& address, const slurm::
                       },
                   .ready = [] { return true; },
                   .metrics = [&agent] { return agent.metrics().text(); },
-                  .decide = nullptr}));
+                  .decide = nullptr,
+                  .may_decide = nullptr,
+                  .may_read_metrics = nullptr}));
 }
 
 struct Arguments {
