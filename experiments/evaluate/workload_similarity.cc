@@ -15,7 +15,7 @@ namespace {
 
 constexpr double kHourS = 3600;
 constexpr size_t kDayHours = 24, kWeekDays = 7;
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+constexpr double kUndefined = std::numeric_limits<double>::quiet_NaN();
 
 double seconds_of(int64_t us) { return static_cast<double>(us) * 1e-6; }
 
@@ -34,7 +34,7 @@ std::vector<double> sums(const std::vector<double>& hourly, size_t hours) {
 // Variance / mean of arrivals in stretches of `hours` hours: 1 for a Poisson process.
 double dispersion(const std::vector<double>& hourly, size_t hours) {
   const std::vector<double> counts = sums(hourly, hours);
-  return counts.size() >= 8 && mean(counts) > 0 ? variance(counts) / mean(counts) : kNan;
+  return counts.size() >= 8 && mean(counts) > 0 ? variance(counts) / mean(counts) : kUndefined;
 }
 
 // Hourly arrivals, and the mean number of busy GPUs if every job started at submission.
@@ -69,10 +69,10 @@ class SquaredCorrelation {
         xy_ += predicted * actual;
   }
   double share() const {
-    if (n_ < 20) return kNan;
+    if (n_ < 20) return kUndefined;
     const double covariance = xy_ / n_ - x_ / n_ * y_ / n_;
     const double spread = (xx_ / n_ - x_ / n_ * x_ / n_) * (yy_ / n_ - y_ / n_ * y_ / n_);
-    return spread > 0 ? covariance * covariance / spread : kNan;
+    return spread > 0 ? covariance * covariance / spread : kUndefined;
   }
 
  private:
@@ -101,12 +101,12 @@ void add_structure(const std::vector<Job>& jobs, const Batches& batches, Workloa
   const bool owned = batches.kind != Owner::kNone;
   const double of_owners = owned ? std::min(owners.shared(), siblings.shared()) : 0;
   out.add_scalar_statistic("sd of log run time", std::sqrt(variance(logs_of_all)));
-  out.add_scalar_statistic("  between owners", owned ? std::sqrt(of_owners) : kNan);
+  out.add_scalar_statistic("  between owners", owned ? std::sqrt(of_owners) : kUndefined);
   out.add_scalar_statistic("  between an owner's batches",
                            std::sqrt(siblings.shared() - of_owners));
   out.add_scalar_statistic("  within batches", std::sqrt(siblings.own()));
   out.add_scalar_statistic("siblings within 2 % of the previous one",
-                           pairs > 0 ? same / pairs : kNan);
+                           pairs > 0 ? same / pairs : kUndefined);
 
   SquaredCorrelation by_owner, by_sibling;
   std::vector<std::vector<double>> history(static_cast<size_t>(batches.owners));
@@ -164,7 +164,7 @@ void add_arrivals(const std::vector<Job>& jobs, double from_s, double to_s,
   }
   const std::vector<double> days = sums(load.arrivals, kDayHours);
   out.add_scalar_statistic("arrivals in a day, sd over mean",
-                           days.empty() ? kNan : std::sqrt(variance(days)) / mean(days));
+                           days.empty() ? kUndefined : std::sqrt(variance(days)) / mean(days));
   for (size_t lag = 1; lag <= kWeekDays; ++lag) {
     out.add_scalar_statistic("  autocorrelation after " + std::to_string(lag) + " d",
                              autocorrelation(days, lag));
@@ -294,7 +294,7 @@ WorkloadSimilarity compare(const WorkloadStatistics& real,
     for (const auto& [known, value] : of.figures) {
       if (known == name) return value;
     }
-    return kNan;
+    return kUndefined;
   };
   for (const auto& [name, value] : real.figures) {
     WorkloadSimilarity::ScalarComparison f{name, value, 0, figure(first_part, name),

@@ -6,7 +6,7 @@
 namespace yard {
 namespace {
 
-constexpr int64_t kUsPerS = 1'000'000;
+constexpr int64_t kUsPerSecond = 1'000'000;
 
 void append_int(std::string& out, int64_t value) {
   char digits[24];
@@ -16,8 +16,8 @@ void append_int(std::string& out, int64_t value) {
 void append_time(std::string& out, int64_t us) {
   out += ',';
   if (us == kNone) return;
-  if (us % kUsPerS == 0) {
-    append_int(out, us / kUsPerS);
+  if (us % kUsPerSecond == 0) {
+    append_int(out, us / kUsPerSecond);
   } else {
     out += format_seconds(us);
   }

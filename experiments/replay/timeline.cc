@@ -12,7 +12,7 @@ std::string json_text(const std::string& text) {
   return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-std::string number(int64_t value) { return std::to_string(value); }
+std::string number_of(int64_t value) { return std::to_string(value); }
 
 }  // namespace
 
@@ -44,10 +44,11 @@ void Timeline::begin(const std::string& policy) {
   named_.assign(node_of_.size(), 0);
   waiting_ = free_ = -1;
   const auto name = [&](int64_t pid, const std::string& what) {
-    const std::string head = "\"ph\":\"M\",\"pid\":" + number(pid);
+    const std::string head = "\"ph\":\"M\",\"pid\":" + number_of(pid);
     event(head +
           ",\"name\":\"process_name\",\"args\":{\"name\":" + json_text(policy + ": " + what) + "}");
-    event(head + ",\"name\":\"process_sort_index\",\"args\":{\"sort_index\":" + number(pid) + "}");
+    event(head + ",\"name\":\"process_sort_index\",\"args\":{\"sort_index\":" + number_of(pid) +
+          "}");
   };
   name(queue_pid(), "queue");
   for (size_t m = 0; m < scenario_.cluster.nodes.size(); ++m) {
@@ -62,10 +63,10 @@ void Timeline::name_lane(int32_t gpu, int32_t lane) {
   if (named >> lane & 1) return;
   named |= uint64_t{1} << lane;
   const int32_t node = node_of_[static_cast<size_t>(gpu)];
-  std::string name = "GPU " + number(gpu - scenario_.fixed.spec.node_gpu0[node]);
-  if (lane > 0) name += ", beside " + number(lane);
-  event("\"ph\":\"M\",\"pid\":" + number(queue_pid() + 1 + node) +
-        ",\"tid\":" + number(lane * static_cast<int64_t>(node_of_.size()) + gpu) +
+  std::string name = "GPU " + number_of(gpu - scenario_.fixed.spec.node_gpu0[node]);
+  if (lane > 0) name += ", beside " + number_of(lane);
+  event("\"ph\":\"M\",\"pid\":" + number_of(queue_pid() + 1 + node) +
+        ",\"tid\":" + number_of(lane * static_cast<int64_t>(node_of_.size()) + gpu) +
         ",\"name\":\"thread_name\",\"args\":{\"name\":" + json_text(name) + "}");
 }
 
@@ -75,10 +76,11 @@ void Timeline::slice(int32_t gpu, int32_t lane, int32_t job, const char* what, i
   name_lane(gpu, lane);
   const Job& of = scenario_.trace.jobs[static_cast<size_t>(scenario_.original_job_of(job))];
   event("\"ph\":\"X\",\"cat\":\"" + std::string(what) +
-        "\",\"pid\":" + number(queue_pid() + 1 + node_of_[static_cast<size_t>(gpu)]) + ",\"tid\":" +
-        number(lane * static_cast<int64_t>(node_of_.size()) + gpu) + ",\"ts\":" + number(from_us) +
-        ",\"dur\":" + number(to_us - from_us) + ",\"name\":" + json_text(of.id) +
-        ",\"args\":{\"phase\":\"" + what + "\",\"gpus\":" + number(of.gpus) + "}");
+        "\",\"pid\":" + number_of(queue_pid() + 1 + node_of_[static_cast<size_t>(gpu)]) +
+        ",\"tid\":" + number_of(lane * static_cast<int64_t>(node_of_.size()) + gpu) +
+        ",\"ts\":" + number_of(from_us) + ",\"dur\":" + number_of(to_us - from_us) +
+        ",\"name\":" + json_text(of.id) + ",\"args\":{\"phase\":\"" + what +
+        "\",\"gpus\":" + number_of(of.gpus) + "}");
 }
 
 void Timeline::end_checkpoint_save(int32_t gpu, int64_t now_us) {
@@ -163,8 +165,8 @@ void Timeline::record_state(const SimModel& fixed, const SimState& s) {
   const auto count = [&](const char* what, int32_t value, int32_t& last) {
     if (value == last) return;
     last = value;
-    event("\"ph\":\"C\",\"pid\":" + number(queue_pid()) + ",\"ts\":" + number(now_us) +
-          ",\"name\":\"" + what + "\",\"args\":{\"" + what + "\":" + number(value) + "}");
+    event("\"ph\":\"C\",\"pid\":" + number_of(queue_pid()) + ",\"ts\":" + number_of(now_us) +
+          ",\"name\":\"" + what + "\",\"args\":{\"" + what + "\":" + number_of(value) + "}");
   };
   count("jobs waiting", s.head->waiting, waiting_);
   count("free GPUs", s.head->free_gpus, free_);
@@ -172,14 +174,14 @@ void Timeline::record_state(const SimModel& fixed, const SimState& s) {
 
 void Timeline::wait(const Wait& wait) {
   const std::string reason = kWaitReasonNames[static_cast<size_t>(wait.reason)];
-  const std::string rest = ",\"cat\":\"wait\",\"id\":" + number(wait.job) +
-                           ",\"pid\":" + number(queue_pid()) + ",\"tid\":0,\"name\":\"" + reason +
-                           "\"";
+  const std::string rest = ",\"cat\":\"wait\",\"id\":" + number_of(wait.job) +
+                           ",\"pid\":" + number_of(queue_pid()) + ",\"tid\":0,\"name\":\"" +
+                           reason + "\"";
   const std::string& id =
       scenario_.trace.jobs[static_cast<size_t>(scenario_.original_job_of(wait.job))].id;
-  event("\"ph\":\"b\"" + rest + ",\"ts\":" + number(wait.from_us) +
+  event("\"ph\":\"b\"" + rest + ",\"ts\":" + number_of(wait.from_us) +
         ",\"args\":{\"job\":" + json_text(id) + ",\"detail\":" + json_text(wait.detail) + "}");
-  event("\"ph\":\"e\"" + rest + ",\"ts\":" + number(wait.to_us));
+  event("\"ph\":\"e\"" + rest + ",\"ts\":" + number_of(wait.to_us));
 }
 
 void Timeline::end(int64_t now_us) {

@@ -11,7 +11,7 @@
 namespace yard::report {
 namespace {
 
-constexpr int kCell = 22, kRowLeft = 90, kRowTop = 150, kBar = 160;
+constexpr int kCell = 22, kPageLeft = 90, kPageTop = 150, kBar = 160;
 
 std::string colour(float value) {
   const double v = std::clamp(static_cast<double>(value), -1.0, 1.0);
@@ -43,11 +43,11 @@ std::string decision_svg(const Decision& d, size_t most) {
   std::ranges::stable_sort(shown, std::greater(), &Decision::ActionRow::probability);
   shown.resize(std::min(most, shown.size()));
   const auto features = static_cast<int>(d.row_features.size());
-  const int bars = kRowLeft + features * kCell + 10,
-            below = kRowTop + static_cast<int>(shown.size()) * kCell;
+  const int bars = kPageLeft + features * kCell + 10,
+            below = kPageTop + static_cast<int>(shown.size()) * kCell;
   const int width =
-      std::max(bars + kBar + 120, kRowLeft + static_cast<int>(d.cluster.size()) * kCell + 60);
-  const int height = below + kRowTop + kCell + 20;
+      std::max(bars + kBar + 120, kPageLeft + static_cast<int>(d.cluster.size()) * kCell + 60);
+  const int height = below + kPageTop + kCell + 20;
   std::string out = fmt::format(
       R"(<svg xmlns="http://www.w3.org/2000/svg" width="{}" height="{}" font-family="sans-serif" font-size="11">)"
       "\n"
@@ -57,16 +57,16 @@ std::string decision_svg(const Decision& d, size_t most) {
       "\n",
       width, height, escape(d.title));
   for (int f = 0; f < features; ++f) {
-    out += head(kRowLeft + f * kCell, kRowTop, d.row_features[static_cast<size_t>(f)]);
+    out += head(kPageLeft + f * kCell, kPageTop, d.row_features[static_cast<size_t>(f)]);
   }
-  int y = kRowTop;
+  int y = kPageTop;
   for (const Decision::ActionRow* c : shown) {
     out +=
         fmt::format(R"(<text x="10" y="{}"{}>{}</text>)"
                     "\n",
                     y + 15, c->is_expert_action ? R"( font-weight="bold")" : "", escape(c->name));
     for (size_t f = 0; f < c->features.size(); ++f) {
-      out += cell(kRowLeft + static_cast<int>(f) * kCell, y, d.row_features[f], c->features[f]);
+      out += cell(kPageLeft + static_cast<int>(f) * kCell, y, d.row_features[f], c->features[f]);
     }
     out += fmt::format(R"(<rect x="{}" y="{}" width="{:.1f}" height="{}" fill="#555"/>)"
                        R"(<text x="{:.1f}" y="{}">{:.1f} %</text>)"
@@ -75,9 +75,9 @@ std::string decision_svg(const Decision& d, size_t most) {
                        bars + c->probability * kBar + 6, y + 15, 100 * c->probability);
     y += kCell;
   }
-  y = below + kRowTop - 20;
+  y = below + kPageTop - 20;
   for (size_t f = 0; f < d.cluster.size(); ++f) {
-    const int x = kRowLeft + static_cast<int>(f) * kCell;
+    const int x = kPageLeft + static_cast<int>(f) * kCell;
     out += head(x, y, d.cluster_features[f]) + cell(x, y, d.cluster_features[f], d.cluster[f]);
   }
   out += fmt::format(R"(<text x="10" y="{}">cluster</text>)"

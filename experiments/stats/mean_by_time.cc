@@ -9,7 +9,7 @@
 namespace yard {
 namespace {
 
-constexpr size_t kMaxBlocks = 24, kMinBlocks = 6, kJobsPerBlock = 10;
+constexpr size_t kMaxTimeBlocks = 24, kMinTimeBlocks = 6, kJobsPerTimeBlock = 10;
 
 double sd_of(std::span<const double> values) {
   if (values.size() < 2) return 0;
@@ -34,7 +34,7 @@ MeanWithBlockInterval mean_with_block_interval(const std::vector<std::vector<dou
   out.mean = mean(of_job);
   out.jobs = static_cast<int64_t>(jobs);
   out.draw_sd = sd_of(log_mean);
-  const size_t blocks = std::min(kMaxBlocks, jobs / kJobsPerBlock);
+  const size_t blocks = std::min(kMaxTimeBlocks, jobs / kJobsPerTimeBlock);
   out.interval = {NAN, NAN};
   if (blocks < 2) return out;
   std::vector<double> sum(blocks, 0), count(blocks, 0);
@@ -47,7 +47,7 @@ MeanWithBlockInterval mean_with_block_interval(const std::vector<std::vector<dou
     for (size_t b = 0; b < sum.size(); ++b) means.push_back(sum[b] / count[b]);
     return lag1_correlation(means) > kMaxCorrelation;
   };
-  while (sum.size() >= 2 * kMinBlocks && correlated()) {
+  while (sum.size() >= 2 * kMinTimeBlocks && correlated()) {
     sum = merge_pairs(sum);
     count = merge_pairs(count);
   }
