@@ -199,6 +199,7 @@ TEST_P(DocCommandsOnTraces, RunAsPrinted) {
   for (const auto& entry : fs::directory_iterator(traces)) {
     const std::string name = entry.path().filename();
     if (text.find("fetch_traces.sh traces " + name) == text.npos) continue;
+    fs::create_directory("traces");
     fs::copy(entry.path(), fs::path("traces") / name, fs::copy_options::recursive);
   }
   expect_runs(GetParam(), script);

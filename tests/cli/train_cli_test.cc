@@ -20,9 +20,8 @@ using Json = nlohmann::json;
 
 // A training of a second or two.
 constexpr const char* kTrainConfig =
-    "trace: synthetic:habits\ncluster: 2x8\ntrace_jobs: 400\nepisode_jobs: 40\nnum_envs: 4\ngroup: "
-    "2\n"
-    "hidden: 8\nthreads: 1\nvalidate_windows: 2\nvalidate_jobs: 40\nvalidate_every: 1\n";
+    "trace: synthetic:habits\ncluster: 2x8\ntrace_jobs: 400\nepisode_jobs: 40\nnum_envs: 4\n"
+    "group: 2\nhidden: 8\nthreads: 1\nvalidate_windows: 2\nvalidate_jobs: 40\nvalidate_every: 1\n";
 
 class Train : public ::testing::Test {
  protected:
@@ -33,9 +32,12 @@ class Train : public ::testing::Test {
   Folder folder_;
 };
 
+// But for the footer, which has the time of writing.
 void expect_page_of_report(const std::string& run) {
-  ASSERT_EQ(shell("yardmaster report " + run + " --out again.html").code, 0);
-  EXPECT_TRUE(read_file(run + "/report.html") == read_file("again.html")) << run;
+  const Result differs =
+      shell("yardmaster report " + run + " --out again.html && diff -I '^<footer>' again.html " +
+            run + "/report.html");
+  EXPECT_EQ(differs.code, 0) << differs.out.substr(0, 500) << differs.err;
 }
 
 TEST_F(Train, WritesARunFolderWithACheckpointThatVerifies) {
