@@ -298,8 +298,7 @@ TEST_F(Train, ResumesIdenticallyAfterCtrlC) {
       "-INT $pid; wait $pid");
   ASSERT_EQ(stopped.code, 130) << stopped.err;
   EXPECT_THAT(stopped.err, HasSubstr("--resume run"));
-  EXPECT_FALSE(folder_.has("run/checkpoints/last"));
-  EXPECT_FALSE(folder_.has("run/report.html"));
+  EXPECT_FALSE(folder_.has("run/checkpoints/last") || folder_.has("run/report.html"));
   const Result resumed = shell("yardmaster train --resume run");
   ASSERT_EQ(resumed.code, 0) << resumed.err;
   EXPECT_EQ(read_file("run/checkpoints/last/model.safetensors"),
