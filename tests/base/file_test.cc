@@ -20,10 +20,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class FileTest : public testing::Test {
+class FileTest : public ::testing::Test {
  protected:
   FileTest() {
-    std::string name = testing::TempDir() + "/yard-file-XXXXXX";
+    std::string name = ::testing::TempDir() + "/yard-file-XXXXXX";
     folder_ = ::mkdtemp(name.data());
   }
   ~FileTest() override { fs::remove_all(folder_); }

@@ -24,8 +24,8 @@ void after_one(int signal) {
 }
 
 TEST(InterruptDeathTest, FirstSignalSetsTheFlag) {
-  EXPECT_EXIT(after_one(SIGINT), testing::ExitedWithCode(0), "");
-  EXPECT_EXIT(after_one(SIGTERM), testing::ExitedWithCode(0), "");
+  EXPECT_EXIT(after_one(SIGINT), ::testing::ExitedWithCode(0), "");
+  EXPECT_EXIT(after_one(SIGTERM), ::testing::ExitedWithCode(0), "");
 }
 
 TEST(InterruptDeathTest, SecondSignalKills) {
@@ -35,7 +35,7 @@ TEST(InterruptDeathTest, SecondSignalKills) {
     std::raise(SIGINT);
     std::exit(0);
   };
-  EXPECT_EXIT(twice(), testing::KilledBySignal(SIGINT), "");
+  EXPECT_EXIT(twice(), ::testing::KilledBySignal(SIGINT), "");
 }
 
 }  // namespace

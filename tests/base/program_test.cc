@@ -23,17 +23,17 @@ void run(int (*fn)(int, char**)) {
 
 TEST(ProgramDeathTest, ResultIsTheExitCode) {
   EXPECT_EXIT(run([](int argc, char** argv) { return argc + (argv[1][0] == 'x' ? 5 : 0); }),
-              testing::ExitedWithCode(7), "");
+              ::testing::ExitedWithCode(7), "");
 }
 
 TEST(ProgramDeathTest, BadInputExitsWithTwo) {
   EXPECT_EXIT(run([](int, char**) -> int { throw InputError("a.csv:3", "a number", "'x'"); }),
-              testing::ExitedWithCode(2), "^yardmaster: a.csv:3: expected a number, got 'x'\n$");
+              ::testing::ExitedWithCode(2), "^yardmaster: a.csv:3: expected a number, got 'x'\n$");
 }
 
 TEST(ProgramDeathTest, FailedRunExitsWithOne) {
   EXPECT_EXIT(run([](int, char**) -> int { throw RunError("out: No space left on device"); }),
-              testing::ExitedWithCode(1), "^yardmaster: out: No space left on device\n$");
+              ::testing::ExitedWithCode(1), "^yardmaster: out: No space left on device\n$");
 }
 
 TEST(ProgramDeathTest, SignalExitsWith130) {
@@ -42,7 +42,7 @@ TEST(ProgramDeathTest, SignalExitsWith130) {
                 throw_if_interrupted();
                 return 0;
               }),
-              testing::ExitedWithCode(130), "^yardmaster: interrupted\n$");
+              ::testing::ExitedWithCode(130), "^yardmaster: interrupted\n$");
 }
 
 TEST(ProgramDeathTest, UnwritableOutputExitsWithOne) {
@@ -51,7 +51,7 @@ TEST(ProgramDeathTest, UnwritableOutputExitsWithOne) {
                 std::printf("a table");
                 return 0;
               }),
-              testing::ExitedWithCode(1), "cannot write to standard output");
+              ::testing::ExitedWithCode(1), "cannot write to standard output");
 }
 
 // As in `yardmaster list policies | head -1`: the reader closes the pipe early.
@@ -70,7 +70,7 @@ TEST(ProgramDeathTest, ClosedPipeIsNotAnError) {
             return 0;
           });
         },
-        testing::ExitedWithCode(0), "^$");
+        ::testing::ExitedWithCode(0), "^$");
   }
 }
 
