@@ -35,7 +35,7 @@ TlsIdentity read_identity(const TlsFiles& options, const TlsFiles& paths);
 // Throws InputError unless `path` has certificates only. Returns its content.
 std::string read_ca(const std::string& option, const std::string& path);
 
-// An identity that follows its files. Thread-safe.
+// An identity that follows its files. Thread-safe, but only one thread at a time may reload.
 class Certificates {
  public:
   // Throws InputError as read_identity() does.

@@ -98,6 +98,7 @@ std::vector<Tokens*> Credentials::all_tokens() const {
 }
 
 void Credentials::reload_if_changed(bool at_once) {
+  const std::lock_guard lock(reloading_);
   if (certificates_ != nullptr) certificates_->reload_if_changed(at_once);
   for (Tokens* tokens : all_tokens()) tokens->reload_if_changed(at_once);
 }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -61,6 +62,8 @@ class Credentials {
 
  private:
   std::vector<Tokens*> all_tokens() const;
+
+  std::mutex reloading_;
 
   const CredentialOptions options_;
   const std::shared_ptr<Certificates> certificates_;

@@ -16,7 +16,8 @@ namespace yard {
 // Throws InputError, naming `option`, if it has none, or one that is short or not printable.
 std::vector<std::string> read_tokens(const std::string& option, const std::string& path);
 
-// The tokens of a file, of which several are valid while they are replaced. Thread-safe.
+// The tokens of a file, of which several are valid while they are replaced. Thread-safe, but only
+// one thread at a time may reload.
 class Tokens {
  public:
   // Throws InputError as read_tokens() does.
