@@ -37,15 +37,19 @@ local function gets_lease(job, part_list)
   if not PARTITIONS[job.partition or default_partition(part_list)] then return false end
   if next(ACCOUNTS) ~= nil and not ACCOUNTS[job.account or job.default_account or ""] then return false end
   if not asks_for_gpus(job) then return false end
+  -- srun --immediate gives up before a lease ends.
+  if job.immediate == 1 or job.immediate == true then return false end
   -- A time or state of the user's own.
   if (job.begin_time or 0) > 0 and job.begin_time < NO_VAL then return false end
   if job.priority == 0 or given(job.admin_comment) then return false end
   for _, text in pairs({job.dependency or "", job.reservation or "", job.licenses or "", job.features or "",
-                        job.req_nodes or "", job.exc_nodes or "", job.tres_per_task or "",
+                        job.prefer or "", job.req_nodes or "", job.exc_nodes or "", job.tres_per_task or "",
                         job.tres_per_socket or "", job.burst_buffer or ""}) do
     if text ~= "" then return false end
   end
   if given(job.array_inx) and string.find(job.array_inx, "%", 1, true) then return false end
+  -- A part of a heterogeneous job.
+  if job.het_job_offset ~= nil and job.het_job_offset < NO_VAL then return false end
   -- --exclusive
   if job.shared ~= nil and job.shared ~= NO_VAL16 and job.shared ~= 1 then return false end
   return true
