@@ -74,7 +74,7 @@ std::string Actor::lease() const {
   return "StartTime=now+" + std::to_string(std::llround(config_.lease_s));
 }
 
-std::string Actor::change_of(const Job& job, bool pinned, ActionResult& result) const {
+std::string Actor::change_of(const SlurmJob& job, bool pinned, ActionResult& result) const {
   // Columns of fixed width without any text of users.
   constexpr size_t kWidth = 32;
   const CommandResult read = run({"squeue", "--noheader", "--states=all", "--jobs=" + job.id,
@@ -110,7 +110,7 @@ ActionResult Actor::update(const std::vector<std::string>& arguments,
   return {outcome, one_line(sent), sent.elapsed_s};
 }
 
-ActionResult Actor::start(const Job& job, const std::vector<std::string>& nodes,
+ActionResult Actor::start(const SlurmJob& job, const std::vector<std::string>& nodes,
                           const std::string& decision, BootClock::time_point until) const {
   if (const std::string why = why_not(until); !why.empty()) return forbidden(why);
   ActionResult result;
@@ -122,7 +122,7 @@ ActionResult Actor::start(const Job& job, const std::vector<std::string>& nodes,
                 until);
 }
 
-ActionResult Actor::requeue(const Job& job, BootClock::time_point until) const {
+ActionResult Actor::requeue(const SlurmJob& job, BootClock::time_point until) const {
   if (const std::string why = why_not(until); !why.empty()) return forbidden(why);
   ActionResult result;
   if (const std::string change = change_of(job, false, result); !change.empty()) {
@@ -131,7 +131,7 @@ ActionResult Actor::requeue(const Job& job, BootClock::time_point until) const {
   return update({"requeue", job.id}, until);
 }
 
-ActionResult Actor::unpin(const Job& job, BootClock::time_point until) const {
+ActionResult Actor::unpin(const SlurmJob& job, BootClock::time_point until) const {
   if (const std::string why = why_not(until); !why.empty()) return forbidden(why);
   ActionResult result;
   if (const std::string change = change_of(job, true, result); !change.empty()) {

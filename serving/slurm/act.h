@@ -47,12 +47,12 @@ class Actor {
   CommandResult show_qos() const;
 
   // Starts a waiting job on these nodes.
-  ActionResult start(const Job& job, const std::vector<std::string>& nodes,
+  ActionResult start(const SlurmJob& job, const std::vector<std::string>& nodes,
                      const std::string& decision, BootClock::time_point until) const;
   // Sends a running job back to the queue.
-  ActionResult requeue(const Job& job, BootClock::time_point until) const;
+  ActionResult requeue(const SlurmJob& job, BootClock::time_point until) const;
   // Frees a waiting job from the nodes that start() gave it, with a new lease.
-  ActionResult unpin(const Job& job, BootClock::time_point until) const;
+  ActionResult unpin(const SlurmJob& job, BootClock::time_point until) const;
   // Renews leases. Jobs which no longer wait are refused one by one, which is no failure.
   ActionResult renew(const std::vector<std::string>& records, BootClock::time_point until) const;
   // Gives waiting jobs to Slurm for good.
@@ -61,7 +61,7 @@ class Actor {
  private:
   CommandResult run(std::vector<std::string> argv) const;
   // Reads the job again. Returns "" if it still is as listed, else what has changed.
-  std::string change_of(const Job& job, bool pinned, ActionResult& result) const;
+  std::string change_of(const SlurmJob& job, bool pinned, ActionResult& result) const;
   ActionResult update(const std::vector<std::string>& arguments, BootClock::time_point until) const;
   ActionResult forbidden(const std::string& why) const { return {Outcome::kForbidden, why, 0}; }
   std::string why_not(BootClock::time_point until) const;

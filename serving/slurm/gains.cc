@@ -3,7 +3,7 @@
 #include <algorithm>
 
 namespace yard::slurm {
-bool Gains::propose(const Job& job, double now_s) {
+bool Gains::propose(const SlurmJob& job, double now_s) {
   Seen& seen = jobs_[job.run()];
   if (seen.proposed_s >= 0) return false;
   seen.proposed_s = now_s;
@@ -11,7 +11,7 @@ bool Gains::propose(const Job& job, double now_s) {
   return true;
 }
 
-void Gains::saw_running(const Job& job) {
+void Gains::saw_running(const SlurmJob& job) {
   if (first_) {
     jobs_[job.run()].started_s = -2;  // before the dry run
     return;

@@ -12,10 +12,10 @@ namespace yard::slurm {
 class Gains {
  public:
   // The agent would start the job now. Returns whether it is the first such proposal.
-  bool propose(const Job& job, double now_s);
+  bool propose(const SlurmJob& job, double now_s);
 
   // The job runs in this listing. Jobs which ran in the first listing do not count.
-  void saw_running(const Job& job);
+  void saw_running(const SlurmJob& job);
 
   void end_of_listing() { first_ = false; }
 

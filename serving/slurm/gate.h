@@ -15,8 +15,8 @@ namespace yard::slurm {
 inline constexpr const char* kLeaseComment = "yardmaster lease";
 inline constexpr const char* kPinComment = "yardmaster pin";
 
-inline bool has_pin(const Job& job) { return job.admin_comment.starts_with(kPinComment); }
-inline bool has_lease(const Job& job) {
+inline bool has_pin(const SlurmJob& job) { return job.admin_comment.starts_with(kPinComment); }
+inline bool has_lease(const SlurmJob& job) {
   return job.admin_comment.starts_with(kLeaseComment) || has_pin(job);
 }
 

@@ -6,7 +6,7 @@
 
 namespace yard::slurm {
 
-Shape shape_of(const Job& job, int node_gpus, std::string& reason) {
+Shape shape_of(const SlurmJob& job, int node_gpus, std::string& reason) {
   if (job.per_node.has_value() == job.per_job.has_value()) {
     reason = job.per_node ? "gres" : "no_gpu";
     return {};
@@ -30,7 +30,7 @@ Shape shape_of(const Job& job, int node_gpus, std::string& reason) {
   return reason.empty() ? shape : Shape();
 }
 
-bool in_scope(const Job& job, const GovernOptions& options) {
+bool in_scope(const SlurmJob& job, const GovernOptions& options) {
   // A list of partitions is in the scope of each, to be counted.
   const std::string partitions = "," + job.partition + ",";
   if (partitions.find("," + options.partition + ",") == std::string::npos) return false;
@@ -38,7 +38,7 @@ bool in_scope(const Job& job, const GovernOptions& options) {
   return accounts.empty() || std::ranges::find(accounts, job.account) != accounts.end();
 }
 
-std::string why_left(const Job& job, int node_gpus, const GovernOptions& options) {
+std::string why_left(const SlurmJob& job, int node_gpus, const GovernOptions& options) {
   if (!job.not_understood.empty()) return job.not_understood;
   if (options.needs_lease && !has_lease(job)) return "no_lease";
   std::string reason;
@@ -56,7 +56,7 @@ std::string why_left(const Job& job, int node_gpus, const GovernOptions& options
   return "state";  // suspended, configuring, and what later versions add
 }
 
-bool may_preempt(const Job& job, const Config& config, const Site& site) {
+bool may_preempt(const SlurmJob& job, const Config& config, const Site& site) {
   return config.preempt && job.may_requeue &&
          (site.requeues.contains(job.partition) || site.qos_requeues.contains(job.qos));
 }

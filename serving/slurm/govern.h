@@ -19,7 +19,7 @@ struct Shape {
 
 // Returns the shape of a request on nodes of at most `node_gpus` GPUs; count 0 if Slurm might place
 // it in several ways, and then sets `reason`.
-Shape shape_of(const Job& job, int node_gpus, std::string& reason);
+Shape shape_of(const SlurmJob& job, int node_gpus, std::string& reason);
 
 struct GovernOptions {
   const Config& config;
@@ -29,12 +29,12 @@ struct GovernOptions {
 };
 
 // Whether the job is in the partition and accounts that the agent governs.
-bool in_scope(const Job& job, const GovernOptions& options);
+bool in_scope(const SlurmJob& job, const GovernOptions& options);
 
 // Returns why a job in scope is left to Slurm; "" if the agent decides on it.
-std::string why_left(const Job& job, int node_gpus, const GovernOptions& options);
+std::string why_left(const SlurmJob& job, int node_gpus, const GovernOptions& options);
 
 // Whether the agent may requeue a running job of its own.
-bool may_preempt(const Job& job, const Config& config, const Site& site);
+bool may_preempt(const SlurmJob& job, const Config& config, const Site& site);
 
 }  // namespace yard::slurm

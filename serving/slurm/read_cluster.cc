@@ -56,7 +56,7 @@ bool has_ended(const std::string& state) {
 }
 
 // 22.05 prints one state, "COMPLETING" among them; later versions print a base state with flags.
-void read_state(const Json& record, Job& job) {
+void read_state(const Json& record, SlurmJob& job) {
   std::string base;
   for (const std::string& one : texts_of(record, "job_state")) {
     for (const std::string_view word : split(one, ',')) {
@@ -77,7 +77,7 @@ void read_state(const Json& record, Job& job) {
 
 // Returns which of the job's wishes the agent cannot heed; "" if there is none. Slurm's own words
 // for "nothing" are skipped.
-std::string flaw_of(const Json& record, const Job& job) {
+std::string flaw_of(const Json& record, const SlurmJob& job) {
   struct Wish {
     const char *key, *reason;
   };
@@ -117,7 +117,7 @@ std::string flaw_of(const Json& record, const Job& job) {
   return "";
 }
 
-void read_request(const Json& record, Job& job) {
+void read_request(const Json& record, SlurmJob& job) {
   const std::string per_node = text_of(record, "tres_per_node");
   const std::string per_job = text_of(record, "tres_per_job");
   if (!per_node.empty()) job.per_node = parse_gpu_request(per_node);
@@ -132,7 +132,7 @@ void read_request(const Json& record, Job& job) {
   }
 }
 
-void read_held(const Json& record, Job& job) {
+void read_held(const Json& record, SlurmJob& job) {
   const auto nodes = expand_nodes(job.node_list);
   const std::vector<std::string> details = texts_of(record, "gres_detail");
   if (!nodes) return;
@@ -152,8 +152,8 @@ void read_held(const Json& record, Job& job) {
   job.held = std::move(held);
 }
 
-Job read_job(const Json& record) {
-  Job job;
+SlurmJob read_job(const Json& record) {
+  SlurmJob job;
   const auto id = number_of(record, "job_id");
   if (!id || *id < 1) throw InputError("job", "a job_id", "none");
   job.id = std::to_string(static_cast<int64_t>(*id));
@@ -190,7 +190,7 @@ Job read_job(const Json& record) {
 }
 
 // Adds the job, or the tasks of an array that Slurm still lists as one record.
-void add(const Json& record, Job&& job, Listing& out) {
+void add(const Json& record, SlurmJob&& job, Listing& out) {
   if (has_ended(job.state) && !job.completing) return;
   const std::string tasks = text_of(record, "array_task_string");
   if (job.array.empty() || job.id != job.array || tasks.empty()) {
@@ -205,13 +205,13 @@ void add(const Json& record, Job&& job, Listing& out) {
   }
   job.record = job.array + "_[" + tasks + "]";
   for (const int number : *numbers) {
-    Job& task = out.jobs.emplace_back(job);
+    SlurmJob& task = out.jobs.emplace_back(job);
     task.id = task.array + "_" + std::to_string(number);
   }
 }
 
-Node read_node(const Json& record) {
-  Node node;
+SlurmNode read_node(const Json& record) {
+  SlurmNode node;
   node.name = text_of(record, "name");
   if (node.name.empty()) throw InputError("node", "a name", "none");
   node.partitions = texts_of(record, "partitions");

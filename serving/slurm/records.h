@@ -22,7 +22,7 @@ struct GpuRequest {
   std::string type;  // empty: any
 };
 
-struct Job {
+struct SlurmJob {
   std::string id;  // as scontrol takes it: "17", or "8_3" for a task of an array
   // Names, to scontrol, all jobs of its record in squeue's list: waiting tasks of an array share
   // one.
@@ -53,7 +53,7 @@ struct Job {
   std::string run() const { return id + "/" + std::to_string(restarts); }  // names one run of it
 };
 
-struct Node {
+struct SlurmNode {
   std::string name;
   std::vector<std::string> partitions;
   std::string gpu_type;
@@ -68,8 +68,8 @@ struct Node {
 
 // One look at the cluster.
 struct Listing {
-  std::vector<Job> jobs;
-  std::vector<Node> nodes;
+  std::vector<SlurmJob> jobs;
+  std::vector<SlurmNode> nodes;
   std::vector<std::string> odd;  // records that could not be read, with the reason
 };
 

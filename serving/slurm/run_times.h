@@ -9,32 +9,41 @@
 
 namespace yard::slurm {
 
+// What is known of the runs of a job before its current one.
+struct EarlierRuns {
+  double run_s = 0;
+  double requeued_s = 0;  // Unix time at which it began to wait again
+};
+
 class RunTimes {
  public:
-  // Forgets jobs that are gone. What ran while the agent was away is missing.
+  // Forgets jobs that are gone. What happened while the agent was away is missing.
   void update(const Listing& listing, double now_s) {
     std::unordered_map<std::string, Run> runs;
-    before_s_.clear();
-    for (const Job& job : listing.jobs) {
+    earlier_.clear();
+    for (const SlurmJob& job : listing.jobs) {
       Run& run = runs[job.id];
       if (const auto seen = runs_.find(job.id); seen != runs_.end()) run = seen->second;
-      if (job.restarts != run.restarts) run = {job.restarts, run.before_s + run.run_s, 0};
+      if (job.restarts != run.restarts) {
+        run = {job.restarts, 0, {run.earlier.run_s + run.run_s, now_s}};
+      }
       if (job.runs()) run.run_s = std::max(0.0, now_s - job.start_s);
-      if (run.before_s > 0) before_s_[job.id] = run.before_s;
+      if (run.earlier.run_s > 0) earlier_[job.id] = run.earlier;
     }
     runs_ = std::move(runs);
   }
 
-  const std::unordered_map<std::string, double>& before_s() const { return before_s_; }
+  const std::unordered_map<std::string, EarlierRuns>& earlier() const { return earlier_; }
 
  private:
   struct Run {
     int restarts = 0;
-    double before_s = 0, run_s = 0;
+    double run_s = 0;
+    EarlierRuns earlier;
   };
 
   std::unordered_map<std::string, Run> runs_;
-  std::unordered_map<std::string, double> before_s_;
+  std::unordered_map<std::string, EarlierRuns> earlier_;
 };
 
 }  // namespace yard::slurm

@@ -22,7 +22,7 @@ class SnapshotMaker {
     if (in_.config.preempt) out_.request.add_allowed(pb::PREEMPT);
     add_nodes();
     hold_foreign_gpus();
-    for (const Job& job : in_.listing.jobs) {
+    for (const SlurmJob& job : in_.listing.jobs) {
       if (in_scope(job, options_) && !out_.jobs.contains(job.id)) add_job(job);
     }
     hold_other_starts();
@@ -32,7 +32,7 @@ class SnapshotMaker {
 
  private:
   struct NodeUse {
-    const Node* node = nullptr;
+    const SlurmNode* node = nullptr;
     std::set<int> ours;   // GPUs of jobs in the request
     bool closed = false;  // none of its free GPUs is offered
     int starting = 0;     // GPUs of jobs in the request that are about to start
@@ -45,7 +45,7 @@ class SnapshotMaker {
     std::set<std::string> only;
     const auto named = expand_nodes(in_.config.nodes);
     if (named) only.insert(named->begin(), named->end());
-    for (const Node& node : in_.listing.nodes) {
+    for (const SlurmNode& node : in_.listing.nodes) {
       if (node.gpus < 1) continue;
       if (std::ranges::find(node.partitions, in_.partition) == node.partitions.end()) continue;
       if (!only.empty() && !only.contains(node.name)) continue;
@@ -60,7 +60,7 @@ class SnapshotMaker {
 
   // Whole nodes whose sharing the agent does not understand.
   void hold_foreign_gpus() {
-    for (const Job& job : in_.listing.jobs) {
+    for (const SlurmJob& job : in_.listing.jobs) {
       if (job.state == "PENDING" || job.node_list.empty()) continue;
       const bool whole = job.not_understood == "exclusive" || !job.held;
       if (!whole) continue;
@@ -85,7 +85,7 @@ class SnapshotMaker {
     }
   }
 
-  void add_job(const Job& job) {
+  void add_job(const SlurmJob& job) {
     std::string why = why_left(job, node_gpus_, options_);
     const auto flight = in_.in_flight.find(job.id);
     const bool starting = flight != in_.in_flight.end() && flight->second.verb == pb::START;
@@ -107,7 +107,7 @@ class SnapshotMaker {
     *out_.request.add_jobs() = std::move(entry);
   }
 
-  std::string fill(const Job& job, const InFlight* start, pb::Job& entry) {
+  std::string fill(const SlurmJob& job, const InFlight* start, pb::Job& entry) {
     std::string reason;
     const Shape shape = shape_of(job, node_gpus_, reason);
     const auto past = [&](double at_s) { return std::clamp(at_s, 0.0, in_.now_s); };
@@ -140,9 +140,14 @@ class SnapshotMaker {
     return place_running(job, shape, entry);
   }
 
-  void set_attained(const Job& job, double run_s, pb::Job& entry) const {
-    const auto before = in_.ran_before_s.find(job.id);
-    if (before != in_.ran_before_s.end()) run_s += before->second;
+  void set_attained(const SlurmJob& job, double run_s, pb::Job& entry) const {
+    const auto earlier = in_.earlier.find(job.id);
+    if (earlier != in_.earlier.end()) {
+      run_s += earlier->second.run_s;
+      if (entry.state() == pb::WAITING) {
+        entry.set_since_s(std::min(earlier->second.requeued_s, in_.now_s));
+      }
+    }
     entry.set_attained_s(std::min(run_s, in_.now_s - entry.submit_s()));
   }
 
@@ -162,7 +167,7 @@ class SnapshotMaker {
     return "";  // its cores and memory are still among the idle ones
   }
 
-  std::string place_running(const Job& job, const Shape& shape, pb::Job& entry) {
+  std::string place_running(const SlurmJob& job, const Shape& shape, pb::Job& entry) {
     for (const HeldGpus& held : *job.held) {
       const auto at = nodes_.find(held.node);
       if (at == nodes_.end()) return "other_nodes";
@@ -207,7 +212,7 @@ class SnapshotMaker {
   void finish_nodes() {
     for (const std::string& name : order_) {
       const NodeUse& use = nodes_[name];
-      const Node& node = *use.node;
+      const SlurmNode& node = *use.node;
       pb::Node& entry = *out_.request.add_nodes();
       entry.set_name(name);
       entry.set_gpus(static_cast<uint32_t>(node.gpus));

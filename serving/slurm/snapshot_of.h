@@ -10,6 +10,7 @@
 #include "serving/slurm/boot_clock.h"
 #include "serving/slurm/govern.h"
 #include "serving/slurm/records.h"
+#include "serving/slurm/run_times.h"
 #include "serving/slurm/site.h"
 #include "serving/snapshot/messages.h"
 
@@ -28,10 +29,10 @@ using InFlightJobs = std::unordered_map<std::string, InFlight>;
 
 struct ClusterSnapshot {
   pb::DecideRequest request;
-  std::unordered_map<std::string, const Job*> jobs;  // of the request, by id
-  std::unordered_map<std::string, int> free;         // GPUs of nodes that are free now
-  std::map<std::string, int> left;                   // jobs left to Slurm, by reason
-  std::vector<const Job*> waiting;                   // jobs that the policy decides on
+  std::unordered_map<std::string, const SlurmJob*> jobs;  // of the request, by id
+  std::unordered_map<std::string, int> free;              // GPUs of nodes that are free now
+  std::map<std::string, int> left;                        // jobs left to Slurm, by reason
+  std::vector<const SlurmJob*> waiting;                   // jobs that the policy decides on
   int held_gpus = 0;  // of jobs and nodes which the policy does not see
 };
 
@@ -43,8 +44,7 @@ struct SnapshotInput {
   double now_s = 0;  // Unix time
   bool needs_lease = true;
   const InFlightJobs& in_flight;
-  // Seconds that jobs ran before their last restart, as far as the agent saw.
-  const std::unordered_map<std::string, double>& ran_before_s;
+  const std::unordered_map<std::string, EarlierRuns>& earlier;
   // Jobs which Slurm gets for a while, because an action on them failed, with the reason.
   const std::unordered_map<std::string, std::string>& avoided;
 };

@@ -78,8 +78,8 @@ Listing read(const std::string& jobs, const std::string& nodes) {
   return listing;
 }
 
-const Job& job_of(const Listing& listing, const std::string& id) {
-  for (const Job& job : listing.jobs) {
+const SlurmJob& job_of(const Listing& listing, const std::string& id) {
+  for (const SlurmJob& job : listing.jobs) {
     if (job.id == id) return job;
   }
   throw RunError("no job " + id);
@@ -89,7 +89,7 @@ const Job& job_of(const Listing& listing, const std::string& id) {
 class SlurmJson : public ::testing::TestWithParam<std::pair<const char*, const char*>> {
  protected:
   const Listing listing_ = read(GetParam().first, GetParam().second);
-  const Job& job(const std::string& id) const { return job_of(listing_, id); }
+  const SlurmJob& job(const std::string& id) const { return job_of(listing_, id); }
 };
 
 INSTANTIATE_TEST_SUITE_P(Versions, SlurmJson,
@@ -101,7 +101,7 @@ INSTANTIATE_TEST_SUITE_P(Versions, SlurmJson,
 
 TEST_P(SlurmJson, JobsAreRead) {
   EXPECT_THAT(listing_.odd, IsEmpty());
-  const Job& waiting = job("25");
+  const SlurmJob& waiting = job("25");
   EXPECT_TRUE(waiting.waits());
   EXPECT_EQ(waiting.admin_comment, "yardmaster lease");
   EXPECT_EQ(waiting.per_node->gpus, 4);
@@ -111,7 +111,7 @@ TEST_P(SlurmJson, JobsAreRead) {
   EXPECT_EQ(waiting.partition, "gpu");
   EXPECT_EQ(waiting.user, "root");
   EXPECT_EQ(waiting.limit_s, 0) << "no limit";
-  const Job& running = job("26");
+  const SlurmJob& running = job("26");
   EXPECT_TRUE(running.runs());
   EXPECT_EQ(running.limit_s, 600);
   EXPECT_EQ(running.required_nodes, "n3");
@@ -123,7 +123,7 @@ TEST_P(SlurmJson, JobsAreRead) {
 }
 
 TEST_P(SlurmJson, EndedJobsAreLeftOut) {
-  for (const Job& one : listing_.jobs) EXPECT_NE(one.id, "4");
+  for (const SlurmJob& one : listing_.jobs) EXPECT_NE(one.id, "4");
 }
 
 // After a requeue a job is COMPLETING first. A command to start it would be lost.
@@ -155,7 +155,7 @@ TEST_P(SlurmJson, WishesThatAreLeftToSlurm) {
 
 TEST_P(SlurmJson, NodesAreRead) {
   ASSERT_EQ(listing_.nodes.size(), 4u);
-  const Node &n0 = listing_.nodes[0], &n1 = listing_.nodes[1], &n3 = listing_.nodes[3];
+  const SlurmNode &n0 = listing_.nodes[0], &n1 = listing_.nodes[1], &n3 = listing_.nodes[3];
   EXPECT_EQ(n0.gpus, 8);
   EXPECT_EQ(n0.gpu_type, "a100");
   EXPECT_THAT(n0.used, ElementsAre(0, 1, 2, 3, 4));
@@ -204,7 +204,7 @@ TEST(SlurmJsonFlaws, FieldsOfOtherTypesAreMissing) {
   Listing listing;
   read_jobs(jobs.dump(), listing);
   EXPECT_THAT(listing.odd, IsEmpty());
-  for (const Job& job : listing.jobs) {
+  for (const SlurmJob& job : listing.jobs) {
     EXPECT_FALSE(job.waits());
     EXPECT_FALSE(job.runs());
   }

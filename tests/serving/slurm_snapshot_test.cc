@@ -30,11 +30,11 @@ class SlurmSnapshot : public ::testing::Test {
 
   ClusterSnapshot make() const {
     return make_snapshot({listing_, config_, site_, "gpu", now_s_, needs_lease_, in_flight_,
-                          run_times_.before_s(), avoided_});
+                          run_times_.earlier(), avoided_});
   }
 
-  Job& job(const std::string& id) {
-    for (Job& one : listing_.jobs) {
+  SlurmJob& job(const std::string& id) {
+    for (SlurmJob& one : listing_.jobs) {
       if (one.id == id) return one;
     }
     throw std::runtime_error("no job " + id);
@@ -66,7 +66,7 @@ TEST_F(SlurmSnapshot, TakesLeasedJobsAndCountsTheOthers) {
   const ClusterSnapshot snapshot = make();
   EXPECT_EQ(snapshot.request.cluster(), "yard/gpu");
   std::vector<std::string> waiting;
-  for (const Job* one : snapshot.waiting) waiting.push_back(one->id);
+  for (const SlurmJob* one : snapshot.waiting) waiting.push_back(one->id);
   EXPECT_THAT(waiting, UnorderedElementsAre("25", "27", "29_1", "29_2", "29_3", "29_4"));
   EXPECT_THAT(snapshot.left, UnorderedElementsAre(
                                  Pair("array_throttle", 4), Pair("completing", 1),
@@ -110,7 +110,7 @@ TEST_F(SlurmSnapshot, TheServerUnderstandsEveryRecord) {
 
 // An --exclusive job may hold one GPU; no other job may use the other seven.
 TEST_F(SlurmSnapshot, ExclusiveJobsHoldTheirWholeNodes) {
-  for (Node& node : listing_.nodes) {
+  for (SlurmNode& node : listing_.nodes) {
     if (node.name == "n2") node.used = {0};
   }
   EXPECT_EQ(down(make(), 2).size(), 8u);
@@ -125,7 +125,7 @@ TEST_F(SlurmSnapshot, JobsWithGpusNotUnderstoodHoldTheirWholeNodes) {
 }
 
 TEST_F(SlurmSnapshot, TwoJobsWithTheSameGpuDoNotSpoilTheRequest) {
-  Job copy = job("26");
+  SlurmJob copy = job("26");
   copy.id = "99";
   listing_.jobs.push_back(copy);
   const ClusterSnapshot snapshot = make();
@@ -188,7 +188,7 @@ TEST_F(SlurmSnapshot, StartsForAnotherPartitionHoldTheirGpus) {
 TEST_F(SlurmSnapshot, ShapesThatSlurmCanPlaceInOneWayOnly) {
   const auto shape = [&](std::optional<GpuRequest> per_node, std::optional<GpuRequest> per_job,
                          int nodes) {
-    Job one;
+    SlurmJob one;
     one.per_node = std::move(per_node);
     one.per_job = std::move(per_job);
     one.nodes = nodes;
@@ -221,6 +221,7 @@ TEST_F(SlurmSnapshot, AttainedServiceOutlivesARequeue) {
   now_s_ = kNow + 50;
   run_times_.update(listing_, now_s_);
   EXPECT_EQ(find(make(), "26")->state(), pb::WAITING);
+  EXPECT_EQ(find(make(), "26")->since_s(), now_s_);
   EXPECT_EQ(find(make(), "26")->attained_s(), kNow - 1795826774);
   job("26").state = "RUNNING";
   job("26").start_s = now_s_ - 20;
@@ -248,7 +249,7 @@ TEST_F(SlurmSnapshot, FailedJobsAreSlurmsForAWhile) {
 
 TEST_F(SlurmSnapshot, CoresAndMemoryOfOthersAreTaken) {
   site_.memory_counts = true;
-  for (Node& node : listing_.nodes) {
+  for (SlurmNode& node : listing_.nodes) {
     node.cpus = 64;
     node.used_cpus = node.name == "n0" ? 64 : 10;
     node.mem_mib = 1024 * 100;

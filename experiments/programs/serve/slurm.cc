@@ -18,7 +18,7 @@
 #include "serving/net/endpoints.h"
 #include "serving/net/http_server.h"
 #include "serving/net/listener.h"
-#include "serving/slurm/agent.h"
+#include "serving/slurm/slurm_agent.h"
 
 namespace yard {
 namespace {
@@ -53,7 +53,7 @@ void wait_until(slurm::BootClock::time_point next) {
   }
 }
 
-std::unique_ptr<HttpServer> serve_http(const std::string& address, const slurm::Agent& agent) {
+std::unique_ptr<HttpServer> serve_http(const std::string& address, const slurm::SlurmAgent& agent) {
   if (address.empty()) return nullptr;
   if (!is_local("--http", address)) {
     throw InputError("--http", "a loopback address or a Unix socket", in_quotes(address));
@@ -117,9 +117,10 @@ int release(const Arguments& arguments) {
 
 int run_agent(const Arguments& arguments) {
   const slurm::Config config = slurm::read_config(arguments.config, !arguments.dry_run);
-  slurm::Agent agent({.config = config,
-                      .dry_run = arguments.dry_run,
-                      .report = [&](const Event& event) { print_event(event, arguments.json); }});
+  slurm::SlurmAgent agent(
+      {.config = config, .dry_run = arguments.dry_run, .report = [&](const Event& event) {
+         print_event(event, arguments.json);
+       }});
   const auto http = serve_http(arguments.http, agent);
   if (http != nullptr) spdlog::info("listening http={}", http->address());
   const auto begin = slurm::BootClock::now();

@@ -32,11 +32,11 @@ struct AgentOptions {
   std::function<void(const nlohmann::ordered_json&)> report;
 };
 
-class Agent {
+class SlurmAgent {
  public:
   // Throws InputError for an address, fallback or lock folder that cannot be used.
-  explicit Agent(AgentOptions options);
-  ~Agent();
+  explicit SlurmAgent(AgentOptions options);
+  ~SlurmAgent();
 
   // Looks once and acts. Never throws because of what Slurm or the server does.
   void step();
@@ -62,17 +62,18 @@ class Agent {
   std::string why_not();
   void settle(const Listing& listing);
   void note_starts(const Listing& listing);
-  bool resolved(const InFlight& flight, const Job* job);
-  void free_job(const Job& job, const char* why);
-  bool in_any_scope(const Job& job) const;
+  bool may_still_start(const SlurmJob& job, double pinned_s) const;
+  bool resolved(const InFlight& flight, const SlurmJob* job);
+  void free_job(const SlurmJob& job, const char* why);
+  bool in_any_scope(const SlurmJob& job) const;
   void serve(const Listing& listing, const std::string& partition);
   void carry_out(const pb::DecideResponse& answer, ClusterSnapshot& snapshot);
   // Both return false if no further command may be sent.
-  bool preempt(const Job& job, const std::string& decision);
-  bool start(const pb::Action& action, const Job& job, ClusterSnapshot& snapshot,
+  bool preempt(const SlurmJob& job, const std::string& decision);
+  bool start(const pb::Action& action, const SlurmJob& job, ClusterSnapshot& snapshot,
              const std::string& decision);
   bool renew_leases(const ClusterSnapshot& snapshot);
-  void avoid(const Job& job, const std::string& reason);
+  void avoid(const SlurmJob& job, const std::string& reason);
   std::unordered_map<std::string, std::string> avoided_now() const;
   void report_action(const char* verb, const std::string& job, const ActionResult& result,
                      nlohmann::ordered_json more = {});
@@ -99,7 +100,7 @@ class Agent {
   std::unordered_map<std::string, Avoided> avoided_;
   std::unordered_set<std::string> counted_;  // jobs whose start was reported
   bool first_listing_ = true;
-  std::string last_failure_;
+  std::unordered_set<std::string> failures_, last_failures_;  // of this step and the last one
 };
 
 // Gives all waiting jobs with a lease to Slurm. Throws RunError if the jobs cannot be listed.

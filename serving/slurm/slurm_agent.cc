@@ -1,8 +1,11 @@
-#include "serving/slurm/agent.h"
+#include "serving/slurm/slurm_agent.h"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <set>
+#include <string_view>
+#include <utility>
 
 #include "env/base/core/error.h"
 #include "env/base/text/text.h"
@@ -37,7 +40,7 @@ std::string comment_safe(std::string text) {
 
 }  // namespace
 
-Agent::Agent(AgentOptions options)
+SlurmAgent::SlurmAgent(AgentOptions options)
     : options_(std::move(options)),
       config_(options_.config),
       lock_(options_.dry_run ? nullptr
@@ -53,21 +56,21 @@ Agent::Agent(AgentOptions options)
       client_({.to = config_.connection(), .fallback = config_.fallback}),
       stepped_ns_(BootClock::now().time_since_epoch().count()) {}
 
-Agent::~Agent() = default;
+SlurmAgent::~SlurmAgent() = default;
 
-double Agent::seconds_since_step() const {
+double SlurmAgent::seconds_since_step() const {
   return seconds_since(BootClock::time_point(BootClock::duration(stepped_ns_.load())));
 }
 
-void Agent::report_failure(const std::string& what, const std::string& why) {
+void SlurmAgent::report_failure(const std::string& what, const std::string& why) {
+  // Once, as long as every step fails in this way.
   const std::string text = what + ": " + why;
-  if (text == last_failure_) return;  // once, until something else fails or a step succeeds
-  last_failure_ = text;
+  if (!failures_.insert(text).second || last_failures_.contains(text)) return;
   options_.report({{"event", "failure"}, {"what", what}, {"why", escaped_as_utf8(why)}});
 }
 
-void Agent::report_action(const char* verb, const std::string& job, const ActionResult& result,
-                          nlohmann::ordered_json more) {
+void SlurmAgent::report_action(const char* verb, const std::string& job, const ActionResult& result,
+                               nlohmann::ordered_json more) {
   metrics_.acted(verb, name_of(result.outcome));
   nlohmann::ordered_json line = {
       {"event", "action"}, {"action", verb}, {"job", job}, {"outcome", name_of(result.outcome)}};
@@ -78,14 +81,14 @@ void Agent::report_action(const char* verb, const std::string& job, const Action
 }
 
 // Returns why no command may leave now. Keeps the leadership alive between commands.
-std::string Agent::why_not() {
+std::string SlurmAgent::why_not() {
   if (options_.dry_run) return "this is a dry run";
   if (detector_.gaps() != seen_gaps_) return "the process was stopped for over a second";
   if (!lock_->keep() || lock_->term() != term_) return "this agent no longer leads";
   return "";
 }
 
-bool Agent::ready() {
+bool SlurmAgent::ready() {
   if (const int gaps = detector_.gaps(); gaps != seen_gaps_) {
     seen_gaps_ = gaps;
     metrics_.gap();
@@ -106,7 +109,7 @@ bool Agent::ready() {
   return leads;
 }
 
-bool Agent::read_site() {
+bool SlurmAgent::read_site() {
   if (site_read_ && seconds_since(site_at_) < kSiteS) return true;
   Site site;
   const CommandResult config = actor_.show_config();
@@ -133,7 +136,7 @@ bool Agent::read_site() {
   return true;
 }
 
-bool Agent::list_nodes(Listing& out) {
+bool SlurmAgent::list_nodes(Listing& out) {
   for (int attempt = 0; attempt < 2; ++attempt) {
     const CommandResult result = actor_.list_nodes(nodes_by_scontrol_);
     if (!result.ok()) {
@@ -148,7 +151,7 @@ bool Agent::list_nodes(Listing& out) {
 }
 
 // Jobs first: what starts in between then counts as held, not as free.
-bool Agent::list(Listing& out) {
+bool SlurmAgent::list(Listing& out) {
   until_ = BootClock::now() + duration_of(config_.valid_s);
   now_s_ = unix_time_s();
   const CommandResult jobs = actor_.list_jobs();
@@ -167,15 +170,13 @@ bool Agent::list(Listing& out) {
   return true;
 }
 
-void Agent::step() {
+void SlurmAgent::step() {
   try {
     Listing listing;
     if (ready() && read_site()) {
       if (list(listing)) {
         if (!listing.odd.empty()) {
           report_failure(std::to_string(listing.odd.size()) + " odd records", listing.odd.front());
-        } else {
-          last_failure_.clear();
         }
         settle(listing);
         run_times_.update(listing, now_s_);
@@ -189,26 +190,39 @@ void Agent::step() {
   } catch (const std::exception& error) {
     report_failure("step", error.what());
   }
+  last_failures_ = std::exchange(failures_, {});
   stepped_ns_ = BootClock::now().time_since_epoch().count();
 }
 
-void Agent::stop() {
+void SlurmAgent::stop() {
   if (options_.dry_run || !lock_->leads()) return;
   Listing listing;
   if (!list(listing)) return;
-  for (const Job& job : listing.jobs) {
+  for (const SlurmJob& job : listing.jobs) {
     if (in_any_scope(job) && job.waits() && has_pin(job)) free_job(job, "the agent stops");
   }
 }
 
-bool Agent::in_any_scope(const Job& job) const {
+bool SlurmAgent::in_any_scope(const SlurmJob& job) const {
   return std::ranges::any_of(config_.partitions, [&](const std::string& partition) {
     return in_scope(job, {config_, partition, true, now_s_});
   });
 }
 
+// Whether Slurm may start a pinned job within its time. Reasons that name a limit, or a state of
+// the nodes, end only when others do something.
+bool SlurmAgent::may_still_start(const SlurmJob& job, double pinned_s) const {
+  constexpr double kReasonS = 2;  // until Slurm has looked at the job
+  constexpr std::array<std::string_view, 8> kLasting = {
+      "QOS",  "Assoc",   "Partition", "ReqNodeNotAvail", "BadConstraints",
+      "Resv", "JobHeld", "NodeDown"};
+  const bool lasts = std::ranges::any_of(
+      kLasting, [&](std::string_view prefix) { return job.reason.starts_with(prefix); });
+  return pinned_s < (lasts ? kReasonS : config_.pin_s);
+}
+
 // Whether a listing shows how the action ended.
-bool Agent::resolved(const InFlight& flight, const Job* job) {
+bool SlurmAgent::resolved(const InFlight& flight, const SlurmJob* job) {
   if (job == nullptr || job->restarts != flight.restarts) return true;
   if (flight.verb == pb::PREEMPT)
     return !job->runs() || seconds_since(flight.since) > config_.pin_s;
@@ -217,19 +231,19 @@ bool Agent::resolved(const InFlight& flight, const Job* job) {
   return seconds_since(flight.since) > config_.pin_s && !has_pin(*job);
 }
 
-void Agent::settle(const Listing& listing) {
-  std::unordered_map<std::string_view, const Job*> jobs;
-  for (const Job& job : listing.jobs) jobs[job.id] = &job;
+void SlurmAgent::settle(const Listing& listing) {
+  std::unordered_map<std::string_view, const SlurmJob*> jobs;
+  for (const SlurmJob& job : listing.jobs) jobs[job.id] = &job;
   std::erase_if(in_flight_, [&](const auto& entry) {
     const auto job = jobs.find(entry.first);
     return resolved(entry.second, job == jobs.end() ? nullptr : job->second);
   });
-  for (const Job& job : listing.jobs) {
+  for (const SlurmJob& job : listing.jobs) {
     if (!in_any_scope(job) || !job.waits() || !has_pin(job)) continue;
     const auto flight = in_flight_.find(job.id);
-    if (flight != in_flight_.end() && seconds_since(flight->second.since) < config_.pin_s) continue;
-    if (options_.dry_run) continue;
     const bool was_ours = flight != in_flight_.end();
+    if (was_ours && may_still_start(job, seconds_since(flight->second.since))) continue;
+    if (options_.dry_run) continue;
     free_job(job, was_ours ? "it did not start on its nodes" : "an earlier pin");
     if (was_ours) avoid(job, "did_not_start");
     in_flight_.erase(job.id);
@@ -240,13 +254,13 @@ void Agent::settle(const Listing& listing) {
   });
 }
 
-void Agent::free_job(const Job& job, const char* why) {
+void SlurmAgent::free_job(const SlurmJob& job, const char* why) {
   report_action("unpin", job.id, actor_.unpin(job, until_), {{"why", why}, {"reason", job.reason}});
 }
 
-void Agent::note_starts(const Listing& listing) {
+void SlurmAgent::note_starts(const Listing& listing) {
   std::unordered_set<std::string> running;
-  for (const Job& job : listing.jobs) {
+  for (const SlurmJob& job : listing.jobs) {
     if (!job.runs() || !in_any_scope(job)) continue;
     if (options_.dry_run) gains_.saw_running(job);
     if (!has_lease(job)) continue;
@@ -266,14 +280,14 @@ void Agent::note_starts(const Listing& listing) {
   counted_ = std::move(running);
 }
 
-void Agent::avoid(const Job& job, const std::string& reason) {
+void SlurmAgent::avoid(const SlurmJob& job, const std::string& reason) {
   Avoided& avoided = avoided_[job.id];
   avoided.for_s = std::clamp(2 * avoided.for_s, kFirstAvoidS, kMostAvoidS);
   avoided.until = BootClock::now() + duration_of(avoided.for_s);
   avoided.reason = reason;
 }
 
-std::unordered_map<std::string, std::string> Agent::avoided_now() const {
+std::unordered_map<std::string, std::string> SlurmAgent::avoided_now() const {
   std::unordered_map<std::string, std::string> out;
   const auto now = BootClock::now();
   for (const auto& [id, avoided] : avoided_) {
@@ -282,13 +296,16 @@ std::unordered_map<std::string, std::string> Agent::avoided_now() const {
   return out;
 }
 
-void Agent::serve(const Listing& listing, const std::string& partition) {
+void SlurmAgent::serve(const Listing& listing, const std::string& partition) {
   const auto avoided = avoided_now();
   ClusterSnapshot snapshot =
       make_snapshot({listing, config_, site_, partition, now_s_, !options_.dry_run, in_flight_,
-                     run_times_.before_s(), avoided});
-  metrics_.set_queue(partition, static_cast<int>(snapshot.waiting.size()), snapshot.held_gpus,
-                     snapshot.left);
+                     run_times_.earlier(), avoided});
+  const auto show = [&] {
+    metrics_.set_queue(partition, static_cast<int>(snapshot.waiting.size()), snapshot.held_gpus,
+                       snapshot.left);
+  };
+  show();
   if (snapshot.waiting.empty() || snapshot.request.nodes().empty()) return;
   pb::DecideResponse answer;
   try {
@@ -302,10 +319,11 @@ void Agent::serve(const Listing& listing, const std::string& partition) {
   for (const pb::Quarantined& one : answer.quarantined()) {
     if (one.record() == pb::Quarantined::JOB) set_aside.insert(one.id());
   }
-  std::erase_if(snapshot.waiting, [&](const Job* job) { return set_aside.contains(job->id); });
-  if (!set_aside.empty()) snapshot.left["set_aside"] = static_cast<int>(set_aside.size());
-  metrics_.set_queue(partition, static_cast<int>(snapshot.waiting.size()), snapshot.held_gpus,
-                     snapshot.left);
+  std::erase_if(snapshot.waiting, [&](const SlurmJob* job) { return set_aside.contains(job->id); });
+  if (!set_aside.empty()) {
+    snapshot.left["set_aside"] = static_cast<int>(set_aside.size());
+    show();
+  }
   const std::string source = pb::Source_Name(answer.source());
   metrics_.decided(source, pb::Reason_Name(answer.reason()));
   nlohmann::ordered_json line = {{"event", "decision"},
@@ -332,14 +350,14 @@ void Agent::serve(const Listing& listing, const std::string& partition) {
 }
 
 // Preemptions first.
-void Agent::carry_out(const pb::DecideResponse& answer, ClusterSnapshot& snapshot) {
+void SlurmAgent::carry_out(const pb::DecideResponse& answer, ClusterSnapshot& snapshot) {
   const std::string decision = comment_safe(answer.decision_id());
   for (const pb::Verb verb : {pb::PREEMPT, pb::START}) {
     for (const pb::Action& action : answer.actions()) {
       if (action.verb() != verb) continue;
       const auto found = snapshot.jobs.find(action.job());
       if (found == snapshot.jobs.end() || in_flight_.contains(action.job())) continue;
-      const Job& job = *found->second;
+      const SlurmJob& job = *found->second;
       if (action.restart() != static_cast<uint32_t>(job.restarts)) continue;
       if (action.expected() != (verb == pb::START ? pb::WAITING : pb::RUNNING)) continue;
       if (!(verb == pb::PREEMPT ? preempt(job, decision)
@@ -350,7 +368,7 @@ void Agent::carry_out(const pb::DecideResponse& answer, ClusterSnapshot& snapsho
   }
 }
 
-bool Agent::preempt(const Job& job, const std::string& decision) {
+bool SlurmAgent::preempt(const SlurmJob& job, const std::string& decision) {
   if (!may_preempt(job, config_, site_) || !job.runs()) return true;
   if (options_.dry_run) {
     options_.report({{"event", "would"}, {"action", "preempt"}, {"job", job.id}});
@@ -364,8 +382,8 @@ bool Agent::preempt(const Job& job, const std::string& decision) {
   return result.outcome != Outcome::kForbidden;
 }
 
-bool Agent::start(const pb::Action& action, const Job& job, ClusterSnapshot& snapshot,
-                  const std::string& decision) {
+bool SlurmAgent::start(const pb::Action& action, const SlurmJob& job, ClusterSnapshot& snapshot,
+                       const std::string& decision) {
   if (!job.waits()) return true;
   std::vector<std::string> nodes;
   bool free = true, expressible = true;
@@ -406,7 +424,7 @@ bool Agent::start(const pb::Action& action, const Job& job, ClusterSnapshot& sna
 }
 
 // Returns false if no command may be sent.
-bool Agent::renew_leases(const ClusterSnapshot& snapshot) {
+bool SlurmAgent::renew_leases(const ClusterSnapshot& snapshot) {
   // A command for a whole record would delay the tasks of it that are about to start.
   std::unordered_set<std::string> split;
   for (const auto& [id, job] : snapshot.jobs) {
@@ -415,7 +433,7 @@ bool Agent::renew_leases(const ClusterSnapshot& snapshot) {
   const auto avoided = avoided_now();
   std::vector<std::string> due;
   std::unordered_set<std::string> seen;
-  for (const Job* job : snapshot.waiting) {
+  for (const SlurmJob* job : snapshot.waiting) {
     if (avoided.contains(job->id)) continue;
     if (job->eligible_s - now_s_ > config_.lease_s / 2) continue;
     const std::string& name = split.contains(job->record) ? job->id : job->record;
@@ -445,7 +463,7 @@ std::set<std::string> leased_records(const Actor& actor) {
     throw RunError(error.what());
   }
   std::set<std::string> records;
-  for (const Job& job : listing.jobs) {
+  for (const SlurmJob& job : listing.jobs) {
     // A job that was requeued is listed as completing first.
     const bool will_wait = job.state == "PENDING" || (job.completing && job.restarts > 0);
     if (will_wait && has_lease(job)) records.insert(job.record);
