@@ -226,11 +226,13 @@ SlurmNode read_node(const Json& record) {
   }
   node.state = join(states, "+");
   const NodeGpus all = parse_node_gpus(text_of(record, "gres"));
-  const NodeGpus used = parse_node_gpus(text_of(record, "gres_used"));
+  // Slurm prints "gpu:a100:0(IDX:N/A)" if none is in use: no text is no knowledge.
+  const std::string used_text = text_of(record, "gres_used");
+  const NodeGpus used = parse_node_gpus(used_text);
   node.gpus = std::min(all.gpus, kMaxNodeGpus);
   node.gpu_type = all.type;
   node.understood = all.understood && used.understood && !used.shared && node.gpus > 0 &&
-                    used.indices.size() == static_cast<size_t>(used.gpus);
+                    !used_text.empty() && used.indices.size() == static_cast<size_t>(used.gpus);
   for (const int gpu : used.indices) {
     if (gpu >= node.gpus) node.understood = false;
     node.used.insert(gpu);

@@ -3,9 +3,9 @@
 # checkpoint `pilot`, the agent, and a workload from a public trace. Checks that the policy decided, that
 # the agent started every job where the decision log says, and that no lease ended. Writes OUT
 # (build/live/slurm) and prints the figures. Needs root, Slurm and the public traces.
-#   JOBS=1000 SPAN_S=900   jobs, and the seconds in which they arrive
+#   JOBS=1000 SPAN_S=400   jobs, and the seconds in which they arrive
 #   GOVERNED=64            nodes of the 64 that the agent governs; the load refers to them
-#   LOAD=1.05              offered load: GPU seconds asked for, of those there are while jobs arrive
+#   LOAD=1.9               offered load: GPU seconds asked for, of those there are while jobs arrive
 #   LIMIT_S=2400           gives up after so many seconds
 #   YARD_BIN=build/bin     folder of the programs
 set -eu
@@ -13,7 +13,7 @@ cd "$(dirname "$0")/../.."
 out=${1:-build/live/slurm}
 bin=${YARD_BIN:-build/bin}
 traces=${YARD_TRACES:-../shared/traces}
-export JOBS=${JOBS:-1000} SPAN_S=${SPAN_S:-900} GOVERNED=${GOVERNED:-64} LOAD=${LOAD:-1.05} LIMIT_S=${LIMIT_S:-2400}
+export JOBS=${JOBS:-1000} SPAN_S=${SPAN_S:-400} GOVERNED=${GOVERNED:-64} LOAD=${LOAD:-1.9} LIMIT_S=${LIMIT_S:-2400}
 
 fail() {
   echo "slurm.sh: $*" >&2

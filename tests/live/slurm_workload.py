@@ -5,6 +5,7 @@ slurm_workload.py check OUT: compares Slurm's record of completed jobs with the 
 events. Exit code 1 if a criterion fails.
 """
 
+import collections
 import csv
 import json
 import os
@@ -16,6 +17,7 @@ import time
 
 NODE_GPUS = 8
 MIN_RUN_S = 20
+MOST_GAPS = 3  # between two arrivals, in mean gaps
 
 
 def setting(name):
@@ -23,25 +25,37 @@ def setting(name):
 
 
 def workload(rows):
-    """The first window of JOBS jobs in which a quarter ask for several GPUs, scaled to SPAN_S and LOAD."""
+    """The first window of JOBS jobs in which a quarter ask for several GPUs, scaled to SPAN_S and LOAD.
+
+    Without the largest virtual cluster, half of the trace, whose jobs ask for one GPU.
+    """
     count, span_s = int(setting("JOBS")), setting("SPAN_S")
     gpus_of_cluster = setting("GOVERNED") * NODE_GPUS
+    rows = list(rows)
+    largest = collections.Counter(row["tenant"] for row in rows).most_common(1)[0][0]
     jobs = []
     for row in rows:
+        if row["tenant"] == largest:
+            continue
         gpus = int(row["gpus"])
         if gpus > NODE_GPUS:
             gpus = -(-gpus // NODE_GPUS) * NODE_GPUS  # whole nodes
         if 1 <= gpus <= gpus_of_cluster / 4 and float(row["run_s"]) > 0:
             jobs.append((float(row["submit_s"]), float(row["run_s"]), gpus))
     jobs.sort()
-    for first in range(0, len(jobs) - count, count // 4):
+    for first in range(0, len(jobs) - count, count // 8):
         window = jobs[first : first + count]
         several = sum(gpus > 1 for _, _, gpus in window) / count
         if several >= 0.25 and window[-1][0] > window[0][0]:
             break
     else:
         sys.exit("no window of the trace has enough jobs with several GPUs")
-    begin, end = window[0][0], window[-1][0]
+    # Lulls are cut, or the cluster would be empty for a part of so short an experiment.
+    gaps = [b[0] - a[0] for a, b in zip(window, window[1:])]
+    most = MOST_GAPS * statistics.mean(gaps)
+    arrivals = [0.0]
+    for gap in gaps:
+        arrivals.append(arrivals[-1] + min(gap, most))
     # Run times are scaled and cut at both ends, so that a short experiment has a load of LOAD.
     most_s = span_s / 2
 
@@ -55,7 +69,7 @@ def workload(rows):
     for _ in range(200):
         middle = (low * high) ** 0.5
         low, high = (middle, high) if load(middle) < setting("LOAD") else (low, middle)
-    out = [((s - begin) / (end - begin) * span_s, round(run_s(high, r)), g) for s, r, g in window]
+    out = [(at / arrivals[-1] * span_s, round(run_s(high, r)), g) for at, (_, r, g) in zip(arrivals, window)]
     return out, {"offered_load": load(high), "several_gpus": several,
                  "median_run_s": statistics.median(r for _, r, _ in out)}
 

@@ -230,14 +230,16 @@ TEST(SlurmJsonFlaws, NodesThatAreNotUnderstoodSaySo) {
   nodes["nodes"][1]["state"] = "fancy";
   nodes["nodes"][1]["state_flags"] = nlohmann::json::array();
   nodes["nodes"][2]["gres_used"] = "gpu:a100:1(IDX:0),shard:3";
-  nodes["nodes"][3].erase("gres_used");
   nodes["nodes"][3]["gres"] = "gpu:a100:4,gpu:v100:4";
+  nodes["nodes"].push_back(nodes["nodes"][0]);
+  nodes["nodes"][4].erase("gres_used");
   Listing listing;
   EXPECT_TRUE(read_nodes(nodes.dump(), listing));
   EXPECT_FALSE(listing.nodes[0].understood);
   EXPECT_FALSE(listing.nodes[1].usable);
   EXPECT_FALSE(listing.nodes[2].understood);
   EXPECT_FALSE(listing.nodes[3].understood);
+  EXPECT_FALSE(listing.nodes[4].understood);
 }
 
 TEST(SlurmSite, ConfigurationIsRead) {
