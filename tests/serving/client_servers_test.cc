@@ -10,9 +10,9 @@
 #include "serving/net/server.h"
 #include "serving/snapshot/json.h"
 #include "tests/serving/child.h"
-#include "tests/serving/peer.h"
 #include "tests/serving/requests.h"
-#include "tests/serving/secure_calls.h"
+#include "tests/serving/tls/peer.h"
+#include "tests/serving/tls/secure_calls.h"
 
 namespace yard::testing {
 namespace {

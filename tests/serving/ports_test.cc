@@ -11,8 +11,8 @@
 #include "serving/net/http_server.h"
 #include "serving/snapshot/json.h"
 #include "tests/serving/child.h"
-#include "tests/serving/peer.h"
 #include "tests/serving/requests.h"
+#include "tests/serving/tls/peer.h"
 #include "yardmaster/v1/policy.grpc.pb.h"
 
 namespace yard::testing {

@@ -8,8 +8,8 @@
 #include "env/base/files/file.h"
 #include "serving/net/server.h"
 #include "serving/snapshot/json.h"
-#include "tests/serving/authority.h"
 #include "tests/serving/requests.h"
+#include "tests/serving/tls/authority.h"
 #include "tests/support/require.h"
 
 namespace yard::testing {

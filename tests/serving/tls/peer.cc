@@ -1,4 +1,4 @@
-#include "tests/serving/peer.h"
+#include "tests/serving/tls/peer.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>

@@ -1,4 +1,4 @@
-#include "tests/serving/simulated_log.h"
+#include "tests/serving/log/simulated_log.h"
 
 #include <grpcpp/grpcpp.h>
 

@@ -15,9 +15,9 @@
 #include "serving/net/server.h"
 #include "serving/snapshot/json.h"
 #include "tests/serving/child.h"
-#include "tests/serving/peer.h"
 #include "tests/serving/requests.h"
-#include "tests/serving/secure_calls.h"
+#include "tests/serving/tls/peer.h"
+#include "tests/serving/tls/secure_calls.h"
 #include "yardmaster/v1/policy.grpc.pb.h"
 
 namespace yard::testing {

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <string>
 
-#include "tests/serving/authority.h"
+#include "tests/serving/tls/authority.h"
 
 namespace yard::testing {
 

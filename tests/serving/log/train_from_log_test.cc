@@ -9,9 +9,9 @@
 #include "env/base/files/file.h"
 #include "policies/learned/open_policy.h"
 #include "tests/serving/child.h"
-#include "tests/serving/logs.h"
+#include "tests/serving/log/logs.h"
+#include "tests/serving/log/simulated_log.h"
 #include "tests/serving/requests.h"
-#include "tests/serving/simulated_log.h"
 
 namespace yard::testing {
 namespace {

@@ -12,7 +12,7 @@
 #include "env/base/core/rng.h"
 #include "env/base/files/file.h"
 #include "serving/log/log_summary.h"
-#include "tests/serving/logs.h"
+#include "tests/serving/log/logs.h"
 #include "tests/serving/requests.h"
 
 namespace yard::testing {

@@ -13,7 +13,7 @@
 #include "serving/log/log_summary.h"
 #include "serving/net/server.h"
 #include "serving/snapshot/export.h"
-#include "tests/serving/logs.h"
+#include "tests/serving/log/logs.h"
 #include "tests/serving/requests.h"
 #include "yardmaster/v1/policy.grpc.pb.h"
 

@@ -1,4 +1,4 @@
-#include "tests/serving/authority.h"
+#include "tests/serving/tls/authority.h"
 
 #include <openssl/pem.h>
 #include <openssl/x509v3.h>

@@ -1,4 +1,4 @@
-#include "tests/serving/secure_calls.h"
+#include "tests/serving/tls/secure_calls.h"
 
 #include <httplib.h>
 

@@ -14,7 +14,7 @@
 
 #include "env/base/core/error.h"
 #include "serving/log/log_summary.h"
-#include "tests/serving/logs.h"
+#include "tests/serving/log/logs.h"
 #include "tests/serving/requests.h"
 #include "tests/support/require.h"
 

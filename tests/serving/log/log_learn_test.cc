@@ -14,9 +14,9 @@
 #include "serving/log/log_fit.h"
 #include "serving/log/log_training_data.h"
 #include "tests/serving/child.h"
-#include "tests/serving/logs.h"
+#include "tests/serving/log/logs.h"
+#include "tests/serving/log/simulated_log.h"
 #include "tests/serving/requests.h"
-#include "tests/serving/simulated_log.h"
 #include "tests/support/dispatcher.h"
 
 namespace yard::testing {

@@ -1,4 +1,4 @@
-#include "tests/serving/slurm_cluster.h"
+#include "tests/serving/slurm/slurm_cluster.h"
 
 #include <signal.h>
 #include <sys/stat.h>

@@ -12,7 +12,7 @@
 
 #include "serving/snapshot/json.h"
 #include "tests/serving/child.h"
-#include "tests/serving/logs.h"
+#include "tests/serving/log/logs.h"
 #include "tests/serving/requests.h"
 #include "yardmaster/v1/policy.grpc.pb.h"
 

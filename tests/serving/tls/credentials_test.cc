@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "env/base/core/error.h"
-#include "tests/serving/authority.h"
 #include "tests/serving/requests.h"
+#include "tests/serving/tls/authority.h"
 
 namespace yard::testing {
 namespace {

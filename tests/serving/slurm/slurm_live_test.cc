@@ -11,7 +11,7 @@
 #include "serving/slurm/act.h"
 #include "serving/slurm/gate.h"
 #include "serving/slurm/read_cluster.h"
-#include "tests/serving/slurm_cluster.h"
+#include "tests/serving/slurm/slurm_cluster.h"
 #include "tests/support/require.h"
 
 namespace yard::testing {

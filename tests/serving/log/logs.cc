@@ -1,4 +1,4 @@
-#include "tests/serving/logs.h"
+#include "tests/serving/log/logs.h"
 
 #include <gtest/gtest.h>
 
