@@ -6,6 +6,7 @@
 // Whatever fails leaves the jobs to Slurm: their leases end.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -43,7 +44,6 @@ class SlurmAgent {
   // Frees jobs that wait on the nodes of a decision. To be called at the end.
   void stop();
 
-  bool leads() const { return options_.dry_run || (lock_ != nullptr && lock_->term() > 0); }
   double seconds_since_step() const;  // thread-safe
   const AgentMetrics& metrics() const { return metrics_; }
   nlohmann::ordered_json gains() const { return gains_.summary(); }
