@@ -42,7 +42,12 @@ std::vector<AdminAnswer> call_admin(const ConnectionOptions& options, AdminCall 
         connections.channel(i)->WaitForConnected(now + std::min(deadline, kAgain))) {
       status = call_once(connections, i, call, now + deadline, out[i].status);
     }
-    if (!status.ok()) out[i].error = status.error_message();
+    if (status.ok()) continue;
+    const bool other = status.error_code() == grpc::StatusCode::UNIMPLEMENTED;
+    out[i].error = other ? "no admin service: name the server's address of --admin"
+                   : status.error_message().empty()
+                       ? "status code " + std::to_string(status.error_code())
+                       : status.error_message();
   }
   return out;
 }

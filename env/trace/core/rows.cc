@@ -64,6 +64,7 @@ Rows::Rows(Lines& lines, const Layout& layout, Renames renames)
     const auto names = column_names(line, layout_.separator);
     columns_.assign(names.begin(), names.end());
     columns_in_file_ = columns_;
+    if (layout.lower_case_names) std::ranges::transform(columns_, columns_.begin(), lower_case);
     if (!renames_.empty()) rename_columns(renames_, header_position(), columns_);
   }
   if (!layout.free_text.empty()) free_text_ = optional_column(layout.free_text);
@@ -76,12 +77,8 @@ const std::string& Rows::name_in_file(int column) const {
 }
 
 int Rows::optional_column(std::string_view name) const {
-  auto it = std::ranges::find(columns_, name);
-  if (it == columns_.end()) {  // names in capitals
-    it = std::ranges::find(columns_, name, lower_case);
-    if (it == columns_.end() || std::ranges::count(columns_, name, lower_case) > 1) return -1;
-    name = *it;
-  }
+  const auto it = std::ranges::find(columns_, name);
+  if (it == columns_.end()) return -1;
   if (std::ranges::count(columns_, name) > 1) {
     throw InputError(header_position(), "each column once", in_quotes(name) + " twice");
   }

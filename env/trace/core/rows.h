@@ -33,10 +33,11 @@ struct Layout {
   // ' ': any run of blanks. '\0': a row is one field, the whole line. ',': also ; | or tab, if the
   // line of names uses it.
   char separator = ',';
-  int32_t head = 1;              // lines before the rows
-  int32_t names = 1;             // number of the line of column names, from 1; 0: use `columns`
-  char comment = '\0';           // rows that begin with it are skipped
-  bool variable_fields = false;  // the number of fields may vary; see num_fields()
+  int32_t head = 1;               // lines before the rows
+  int32_t names = 1;              // number of the line of column names, from 1; 0: use `columns`
+  char comment = '\0';            // rows that begin with it are skipped
+  bool lower_case_names = false;  // column names are read in lower case
+  bool variable_fields = false;   // the number of fields may vary; see num_fields()
   std::vector<std::string> columns = {};
   bool quotes = false;  // RFC 4180, also with line breaks in fields; set if the names have quotes
   std::string free_text = {};  // column that takes surplus separators of a row

@@ -20,11 +20,16 @@ using Generators = Registry<TraceGenerator>;
 
 constexpr std::string_view kSynthetic = "synthetic:";
 
+struct Recognised {
+  std::string format;
+  bool lower_case_names = false;  // the format's names are those of the file in lower case
+};
+
 // Returns the format that recognises the file. Throws InputError if none does, or several do.
-std::string recognise(const FileHead& head, const Renames& renames) {
+Recognised recognise(const FileHead& head, const Renames& renames) {
   // With --columns, a table that has our columns is ours, whatever else it looks like.
   const std::string own = head.is_json() ? "yardmaster-jsonl" : "yardmaster";
-  if (!renames.empty() && Readers::make(own, {})->recognises(head)) return own;
+  if (!renames.empty() && Readers::make(own, {})->recognises(head)) return {own};
   const auto fits = [](const FileHead& one) {
     std::vector<std::string> out;
     for (const std::string& name : Readers::names()) {
@@ -33,20 +38,22 @@ std::string recognise(const FileHead& head, const Renames& renames) {
     return out;
   };
   std::vector<std::string> fitting = fits(head);
+  bool lower = false;
   if (fitting.empty() && renames.empty() && !head.is_json()) {
     // Names in capitals, as databases export them.
-    const std::string lower = lower_case(head.line(1));
+    const std::string names = lower_case(head.line(1));
     FileHead lowered = head;
-    lowered.columns = column_names(lower, separator_of(lower));
+    lowered.columns = column_names(names, separator_of(names));
     fitting = fits(lowered);
+    lower = true;
   }
-  if (fitting.size() == 1) return fitting.front();
+  if (fitting.size() == 1) return {fitting.front(), lower};
   if (!fitting.empty()) {
     throw InputError(head.name + ":1", "columns of exactly one format",
                      "columns of " + join(fitting) + "; select one with --format");
   }
   if (renames.empty()) reject_unknown(head);
-  return own;
+  return {own};
 }
 
 // Returns the generator and a hash of everything that determines its jobs.
@@ -162,9 +169,12 @@ Trace read_trace(Lines lines, const LoadOptions& options) {
   Trace trace;
   trace.source = head.name;
   if (!options.format.empty()) require_name<Readers>("--format", options.format);
-  trace.format = options.format.empty() ? recognise(head, renames) : options.format;
+  const Recognised found =
+      options.format.empty() ? recognise(head, renames) : Recognised{options.format};
+  trace.format = found.format;
   const auto reader = Readers::make(trace.format, settings);
-  const Layout layout = reader->layout();
+  Layout layout = reader->layout();
+  layout.lower_case_names = found.lower_case_names;
   check_columns(renames, layout, trace.format);
   Rows rows(lines, layout, renames);
   reader->read(rows);
