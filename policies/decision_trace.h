@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "policies/policy.h"
@@ -15,6 +16,7 @@ namespace yard {
 struct ScoredOption {
   int32_t slot = kNone;  // kNone: do nothing more
   float logit = 0;       // higher is better; if the policy samples, an unnormalised log probability
+  std::vector<float> features = {};  // as TracedPolicy::feature_names(), if they were asked for
 };
 
 // One step of a decision. The chosen option changes the state before the next step is scored.
@@ -28,6 +30,7 @@ struct DecisionStep {
 // alone.
 struct DecisionTrace {
   std::vector<DecisionStep> steps;
+  bool with_features = false;          // whether the policy records the features of options
   std::optional<uint64_t> sample_key;  // key of the random numbers that the decision used, if any
 
   double probability() const {
@@ -39,9 +42,11 @@ struct DecisionTrace {
 
 class TracedPolicy : public Policy {
  public:
-  // Makes the same decision as decide() and records its choices. Requires: `choices` is empty.
+  // Makes the same decision as decide() and records its choices. Requires: `choices` has no steps.
   virtual void decide_traced(const View& view, Memory& memory, Draft& draft,
                              DecisionTrace& choices) const = 0;
+  // What the network sees of each option.
+  virtual std::vector<std::string> feature_names() const = 0;
 };
 
 }  // namespace yard

@@ -33,6 +33,8 @@ class Policy {
     bool preemptive = false;
     bool uses_limits = false;   // uses the limits that users set
     bool resizes_jobs = false;  // chooses the sizes of elastic jobs
+    // Optional fields of snapshots that it cannot do without, such as "job.model".
+    std::vector<std::string> snapshot_fields = {};
     // Settings and their defaults: `describe<Config>` of the policy's own struct.
     std::function<std::vector<Field>()> fields = describe<NoConfig>;
   };

@@ -88,6 +88,8 @@ class Agent {
     bool servable = true;       // false: needs data that no live cluster provides
     bool preemptive = false;    // may preempt running jobs, with some settings
     bool resizes_jobs = false;  // chooses the sizes of elastic jobs
+    // Optional fields of snapshots that it cannot do without, such as "job.model".
+    std::vector<std::string> snapshot_fields = {};
     // Boolean settings which a site may switch off for a trained checkpoint, such as `preempt`.
     std::vector<std::string> permissions = {};
     std::vector<Field> (*settings)() = describe<NoConfig>;

@@ -304,6 +304,7 @@ const AgentRegistry::Add<Dl2> kDl2{
      .level = Level::kEstimate,
      .preemptive = true,
      .resizes_jobs = true,
+     .snapshot_fields = {"job.model"},
      .settings = describe<Config>}};
 
 }  // namespace

@@ -410,6 +410,7 @@ const AgentRegistry::Add<Harmony> kHarmony{
      .fidelity = "actions and reward after notes on the paper; linear reward model; ships with "
                  "learner `group`, not the paper's actor-critic",
      .level = Level::kEstimate,
+     .snapshot_fields = {"job.model"},
      .settings = describe<Config>}};
 
 }  // namespace

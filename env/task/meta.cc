@@ -345,6 +345,7 @@ const AgentRegistry::Add<Meta> kMeta{
      .source = "Yang et al., On a Meta Learning-Based Scheduler for DL Clusters, TCC 2023",
      .fidelity = "based on the abstract: only the idea is the paper's",
      .level = Level::kEstimate,
+     .snapshot_fields = {"job.model"},
      .settings = describe<Config>}};
 
 }  // namespace

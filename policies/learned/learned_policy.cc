@@ -54,6 +54,12 @@ class LearnedPolicy final : public TracedPolicy {
     choose(view, memory, draft, &trace);
   }
 
+  std::vector<std::string> feature_names() const override {
+    std::vector<std::string> out;
+    for (const Feature& feature : agent_->action_features()) out.push_back(feature.name);
+    return out;
+  }
+
  private:
   // The observation and its logits.
   struct Buffers : GoldenState {
@@ -87,7 +93,8 @@ class LearnedPolicy final : public TracedPolicy {
         if (!buffers) buffers.emplace(shape_);
         agent_->observe(view, own, list, shape_, buffers->seen);
         pick = pick_of(view, own, step, *buffers);
-        if (trace != nullptr) trace->steps.push_back(traced_step(*buffers, pick));
+        if (trace != nullptr)
+          trace->steps.push_back(traced_step(*buffers, pick, trace->with_features));
       }
       agent_->apply(view, own, list.at(pick), draft);
     }
@@ -120,13 +127,17 @@ class LearnedPolicy final : public TracedPolicy {
     return last;
   }
 
-  DecisionStep traced_step(const Buffers& b, int32_t pick) const {
+  DecisionStep traced_step(const Buffers& b, int32_t pick, bool with_features) const {
     DecisionStep step;
     for (int32_t a = 0; a < shape_.actions(); ++a) {
       const auto i = static_cast<size_t>(a);
       if (b.mask[i] == 0) continue;
       if (a == pick) step.chosen = static_cast<int32_t>(step.options.size());
-      step.options.push_back({a == shape_.rows ? kNone : b.slots[i], b.logits[i]});
+      ScoredOption& option =
+          step.options.emplace_back(a == shape_.rows ? kNone : b.slots[i], b.logits[i]);
+      if (!with_features || a == shape_.rows) continue;
+      const auto row = b.jobs.begin() + a * shape_.row_features;
+      option.features.assign(row, row + shape_.row_features);
     }
     if (agent_->temperature() > 0) {
       const std::vector<double> weights = weights_of(b.logits, agent_->temperature());
@@ -217,6 +228,7 @@ Policy::Info policy_info(const Checkpoint& checkpoint) {
           .servable = info.servable,
           .preemptive = agent_of(checkpoint)->preempts(),
           .resizes_jobs = info.resizes_jobs,
+          .snapshot_fields = info.snapshot_fields,
           .fields = [&info, agent = checkpoint.agent] {
             std::vector<Field> fields = info.settings();
             std::erase_if(fields,

@@ -15,12 +15,15 @@
 #include <string>
 
 #include "policies/policy.h"
+#include "serving/engine/answer_store.h"
 #include "serving/engine/breaker.h"
 #include "serving/engine/callback_timer.h"
 #include "serving/engine/idle_watch.h"
 #include "serving/engine/memory_store.h"
-#include "serving/engine/model_store.h"
+#include "serving/engine/model_catalog.h"
 #include "serving/engine/preemption_limits.h"
+#include "serving/engine/recent_decisions.h"
+#include "serving/engine/registrations.h"
 #include "serving/engine/state_store.h"
 #include "serving/engine/time_estimate.h"
 #include "serving/engine/work_pool.h"
@@ -28,6 +31,9 @@
 #include "serving/snapshot/run_policy.h"
 
 namespace yard {
+
+// Places jobs that have waited too long: in order of arrival, with a reservation for the first.
+inline constexpr const char* kForStarved = "easy";
 
 struct EngineOptions {
   std::string fallback = "las";
@@ -43,6 +49,9 @@ struct EngineOptions {
   size_t max_memory_bytes = size_t{256} << 20;
   size_t max_states = 64;  // of clusters whose managers send deltas
   size_t max_state_bytes = size_t{256} << 20;
+  AnswerStore::Options answers = {};
+  size_t max_recent = 256;  // decisions that can be explained
+  size_t max_recent_bytes = size_t{64} << 20;
   PreemptionLimitOptions preemptions = {};
   BreakerOptions breaker = {};
   double max_idle_s = 3600;     // learned policies may leave GPUs idle beside jobs; 0: for ever
@@ -55,17 +64,18 @@ struct EngineOptions {
 // A request that has arrived, and ways to read and answer it. All functions may be called from any
 // thread, and by then the sender may have gone.
 struct IncomingRequest {
-  using Read = std::function<std::shared_ptr<const pb::DecideRequest>()>;
+  using Read = std::function<std::shared_ptr<pb::DecideRequest>()>;
 
-  Read read;               // throws InputError
-  size_t bytes = 0;        // its size
-  std::string client;      // requests of the same client share the server's time
-  std::string request_id;  // if it is known before reading
+  Read read;                    // throws InputError
+  size_t bytes = 0;             // its size
+  std::string client;           // requests of the same client share the server's time
+  bool is_client_known = true;  // false: `client` stands for many senders
+  std::string request_id;       // if it is known before reading
   std::chrono::steady_clock::time_point deadline;
   std::function<bool()> cancelled;  // whether the sender no longer waits; null: it does
   // Exactly one of these is called, once.
   std::function<void(pb::DecideResponse&&)> done;
-  std::function<void(const std::string& why)> refuse;  // it contradicts itself, or is no request
+  std::function<void(const pb::Refusal& why)> refuse;  // it contradicts itself, or is no request
 };
 
 // An answer about to be sent.
@@ -83,7 +93,7 @@ class Engine {
 
   // `on_served` is called with every answer before it is sent, from any thread. It must not block.
   // Throws InputError if the fallback is unknown or not servable. Requires: `models` outlives this.
-  Engine(const EngineOptions& options, const ModelStore& models, OnServed on_served);
+  Engine(const EngineOptions& options, ModelCatalog& models, OnServed on_served);
   ~Engine();  // answers all pending requests now
   Engine(const Engine&) = delete;
 
@@ -93,12 +103,23 @@ class Engine {
   // Answers all pending requests now, and later ones at once.
   void hurry() { alarm_.hurry(); }
 
-  int stuck() const { return policies_.stuck() + heuristics_.stuck(); }
+  int stuck() const { return policies_.stuck() + heuristics_.stuck() + aside_.stuck(); }
   int pending() const { return pending_.load(); }
   const MemoryStore& memories() const { return *memories_; }
   // The breaker in front of a version of a model, which lives as long as this.
   Breaker& breaker_of(const std::string& model, const std::string& digest);
   uint64_t breakers_opened() const;  // how often, of all models together
+
+  // Limits later requests of the cluster to what its manager can carry out. Throws InputError if
+  // the registration makes no sense.
+  pb::RegisterResponse add_registration(const pb::RegisterRequest& request);
+
+  // Explains a recent decision, or decides the given request and explains that. Calls one of the
+  // two functions, once, perhaps on another thread.
+  void explain(std::shared_ptr<const pb::ExplainRequest> request,
+               std::function<void(pb::ExplainResponse&&)> done,
+               std::function<void(const pb::Refusal& why)> refuse);
+  uint64_t repeated_requests() const { return repeated_.load(); }  // answered without a decision
 
  private:
   struct Call;
@@ -107,7 +128,7 @@ class Engine {
                                     double budget_ms) const;
 
   const EngineOptions options_;
-  const ModelStore& models_;
+  ModelCatalog& models_;
   const OnServed on_served_;
   // Shared with heuristics that hang.
   std::shared_ptr<const Policy> fallback_, for_starved_;
@@ -117,12 +138,17 @@ class Engine {
   IdleWatch idle_;
   mutable std::mutex breakers_mutex_;
   std::map<std::string, Breaker> breakers_;  // by name and digest
+  AnswerStore answers_;
+  RecentDecisions recent_;
+  std::atomic<uint64_t> repeated_ = 0;
   const uint64_t first_id_;
+  Registrations registrations_;
   std::atomic<uint64_t> ids_ = 0;
   std::atomic<int> pending_ = 0;
   TimeEstimate reading_time_, heuristic_time_;  // by bytes; by jobs and nodes
   WorkPool policies_, heuristics_;
   CallbackTimer alarm_;  // destroyed before the pools: gives stuck work up, so that they can end
+  WorkPool aside_;       // for what no manager waits for: shadows and explanations
   WorkPool reading_;     // destroyed first: no call begins after the alarm has ended
 };
 

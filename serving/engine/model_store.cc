@@ -124,7 +124,10 @@ Model open_servable(const std::string& text) {
                      "'" + text + "', which needs the information level " +
                          information_level_name(opened.policy->level()));
   }
-  return {std::move(opened.policy), std::move(opened.digest)};
+  std::vector<std::string> fields = std::move(opened.info.snapshot_fields);
+  const Level least = opened.policy->min_information_level();
+  if (least >= Level::kHistory && least <= Level::kDistribution) fields.push_back("job.user");
+  return {std::move(opened.policy), std::move(opened.digest), std::move(fields)};
 }
 
 ModelStore::ModelStore(const std::string& text, const std::string& name)
@@ -148,14 +151,9 @@ ModelStore::ModelStore(const std::string& text, const std::string& name)
   }
 }
 
-ModelStore::Current ModelStore::current(const std::string& asked) const {
+ModelStore::Current ModelStore::current() const {
   const std::lock_guard lock(mutex_);
-  if (asked.empty() || asked == name_) return status_.current;
-  Current none;
-  none.reason = pb::NO_MODEL;
-  none.detail = "no model '" + asked + "' here" + (name_.empty() ? "" : ", only '" + name_ + "'");
-  none.name = asked;
-  return none;
+  return status_.current;
 }
 
 ModelStore::Status ModelStore::status() const {

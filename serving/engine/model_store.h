@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "policies/policy.h"
 #include "serving/snapshot/messages.h"
@@ -16,6 +17,8 @@ namespace yard {
 struct Model {
   std::unique_ptr<const Policy> policy;
   std::string digest;  // of a checkpoint, else empty
+  // Fields of snapshots without which its decisions would rest on zeros; see missing_field().
+  std::vector<std::string> snapshot_fields = {};
 };
 
 // Opens a policy as open_policy() does. Throws InputError also if it needs information which a live
@@ -46,9 +49,10 @@ class ModelStore {
   ModelStore(const std::string& text, const std::string& name);
 
   const std::string& name() const { return name_; }
+  const std::string& text() const { return text_; }
 
-  // `asked`: a model's name; empty: the served one. Thread-safe, as are the functions below.
-  Current current(const std::string& asked) const;
+  // Thread-safe, as are the functions below.
+  Current current() const;
   Status status() const;
 
   // Checks the files and decides which version is served from then on.

@@ -83,6 +83,7 @@ struct DecisionLog::Shared {
     PreemptionBounds bounds;
     pb::DecideResponse response;
     pb::DecisionTrace trace;
+    std::optional<pb::ReportedOutcome> reported;  // then there is no decision
   };
 
   explicit Shared(const DecisionLogOptions& given)
@@ -92,6 +93,20 @@ struct DecisionLog::Shared {
             [run = std::to_string(std::chrono::system_clock::now().time_since_epoch() /
                                   std::chrono::microseconds(1))] { return head_frame(run); })) {
     counts.bytes = files->bytes();
+  }
+
+  // Queues an entry. Returns false if there is no room for it. Requires: the lock.
+  bool push(Entry&& entry) {
+    if (waiting.size() >= options.max_waiting ||
+        waiting_bytes + entry.bytes > options.max_waiting_bytes) {
+      ++counts.late;
+      return false;
+    }
+    ++taken;
+    waiting_bytes += entry.bytes;
+    waiting.push_back(std::move(entry));
+    changed.notify_one();
+    return true;
   }
 
   // The loop of the writing thread.
@@ -143,6 +158,11 @@ struct DecisionLog::Shared {
   }
 
   void write(Entry&& entry) {
+    if (entry.reported) {
+      pb::LogRecord record;
+      *record.mutable_reported() = std::move(*entry.reported);
+      return append(record);
+    }
     const auto outcomes_now = outcomes.update(entry.request, entry.response);
     pb::LogRecord record;
     pb::LoggedDecision& decision = *record.mutable_decision();
@@ -168,7 +188,9 @@ struct DecisionLog::Shared {
       ++counts.refused;
       counts.trouble = std::strerror(error);
     } else {
-      ++(record.has_decision() ? counts.decisions : counts.outcomes);
+      ++(record.has_decision()   ? counts.decisions
+         : record.has_reported() ? counts.reported
+                                 : counts.outcomes);
       counts.trouble.clear();
     }
   }
@@ -207,19 +229,19 @@ void DecisionLog::add(std::shared_ptr<const pb::DecideRequest> request,
                       const pb::DecideResponse& response, pb::DecisionTrace&& trace,
                       PreemptionBounds bounds) {
   const size_t bytes = request->ByteSizeLong() + trace.memory().size();
-  Shared& s = *shared_;
-  const std::lock_guard lock(s.mutex);
-  const uint64_t number = ++s.offered;
-  if (s.waiting.size() >= s.options.max_waiting ||
-      s.waiting_bytes + bytes > s.options.max_waiting_bytes) {
-    ++s.counts.late;
-    return;
-  }
-  ++s.taken;
-  s.waiting_bytes += bytes;
-  s.waiting.push_back(
-      {number, unix_s(), bytes, std::move(request), std::move(bounds), response, std::move(trace)});
-  s.changed.notify_one();
+  const std::lock_guard lock(shared_->mutex);
+  shared_->push({++shared_->offered, unix_s(), bytes, std::move(request), std::move(bounds),
+                 response, std::move(trace), std::nullopt});
+}
+
+bool DecisionLog::add(const std::string& cluster, const pb::Outcome& outcome) {
+  pb::ReportedOutcome reported;
+  reported.set_unix_s(unix_s());
+  reported.set_cluster(cluster);
+  *reported.mutable_outcome() = outcome;
+  const size_t bytes = reported.ByteSizeLong();
+  const std::lock_guard lock(shared_->mutex);
+  return shared_->push({0, 0, bytes, nullptr, {}, {}, {}, std::move(reported)});
 }
 
 bool DecisionLog::flush(std::chrono::seconds most) {

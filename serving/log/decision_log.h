@@ -30,7 +30,8 @@ class DecisionLog {
  public:
   struct Counts {
     uint64_t decisions = 0;  // records written
-    uint64_t outcomes = 0;
+    uint64_t outcomes = 0;   // of jobs that are gone from snapshots
+    uint64_t reported = 0;   // outcomes that managers reported
     uint64_t late = 0;       // dropped: the queue was full
     uint64_t refused = 0;    // dropped: the write failed
     uint64_t syncs = 0;      // successful ones, after one or more records
@@ -48,6 +49,9 @@ class DecisionLog {
   // `bounds` are written into the request. Thread-safe. Neither blocks nor throws.
   void add(std::shared_ptr<const pb::DecideRequest> request, const pb::DecideResponse& response,
            pb::DecisionTrace&& trace, PreemptionBounds bounds = {});
+
+  // Adds how a job ended. Thread-safe. Neither blocks nor throws. Returns false if it was dropped.
+  bool add(const std::string& cluster, const pb::Outcome& outcome);
 
   // Waits until all earlier records are written or dropped. Returns false after `most`.
   bool flush(std::chrono::seconds most);

@@ -56,6 +56,7 @@ struct JobRecord {
   double run_s = 0, max_run_s = 0;  // of an outcome
   bool reported = false;            // there was an outcome
   bool finished = false;
+  bool exact = false;  // a manager reported the outcome
 };
 
 class Fitter {
@@ -94,6 +95,7 @@ class Fitter {
     const auto it = index_.find({outcome.job().id(), outcome.job().submit_s()});
     if (it == index_.end()) return;
     JobRecord& seen = seen_[it->second];
+    if (seen.exact) return;
     seen.reported = true;
     seen.finished = outcome.end() == pb::LoggedOutcome::FINISHED;
     seen.end_s = seen.finished ? outcome.end_s() : outcome.missed_s();
@@ -102,6 +104,19 @@ class Fitter {
     // It waited and was never started, so it was cancelled.
     const bool never = outcome.run_s() == 0 && outcome.started_by().empty();
     if (!seen.finished && never) seen.max_run_s = 0;
+  }
+
+  // A reported run time is exact, whatever the snapshots showed.
+  void take(const pb::Outcome& outcome) {
+    const auto it = present_.find(outcome.job());
+    const bool over =
+        outcome.end() == pb::Outcome::COMPLETED || outcome.end() == pb::Outcome::FAILED ||
+        outcome.end() == pb::Outcome::CANCELLED || outcome.end() == pb::Outcome::TIME_LIMIT;
+    if (it == present_.end() || !over || !outcome.has_run_s() || !outcome.has_end_s()) return;
+    JobRecord& seen = seen_[it->second];
+    seen.reported = seen.finished = seen.exact = true;
+    seen.end_s = outcome.end_s();
+    seen.run_s = seen.max_run_s = outcome.run_s();
   }
 
   uint64_t decisions() const { return fit_.decisions; }
@@ -152,7 +167,7 @@ class Fitter {
     }
     present_[job_now.id()] = it->second;
     JobRecord& seen = seen_[it->second];
-    seen.reported = seen.finished = false;  // it was only absent for a while
+    seen.reported = seen.finished = seen.exact = false;  // it was only absent for a while
     const bool holds = job_now.state() == pb::STARTING || job_now.state() == pb::RUNNING;
     if (fresh && holds) seen.speed = speeds.of(job_now.placement());
     seen.work_s += std::max(0.0, job_now.attained_s() - seen.attained_s) * seen.speed;
@@ -273,6 +288,7 @@ LogFit fit_log(LogReader& log) {
   for (const pb::LogRecord& record : log) {
     if (record.has_decision()) fitter.take(record.decision());
     if (record.has_outcome()) fitter.take(record.outcome());
+    if (record.has_reported()) fitter.take(record.reported().outcome());
   }
   if (fitter.decisions() == 0) {
     throw log.damage().first.empty() ? InputError(log.files().front().path.parent_path().string(),

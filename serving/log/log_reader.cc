@@ -71,7 +71,7 @@ bool LogReader::take(const std::string& bytes) {
                      "a decision log of format " + std::to_string(kLogFormat),
                      "format " + std::to_string(head_.format()));
   }
-  const bool known = record_.has_decision() || record_.has_outcome();
+  const bool known = record_.has_decision() || record_.has_outcome() || record_.has_reported();
   damage_.unknown += !known;
   return known;
 }

@@ -33,8 +33,8 @@ class LogReader {
   // `path` is a folder or one file. Throws InputError if there is no log.
   explicit LogReader(const std::filesystem::path& path);
 
-  // Reads the next decision or outcome into record(). Returns false at the end. Throws InputError
-  // for a file of another format.
+  // Reads the next decision, outcome or report into record(). Returns false at the end. Throws
+  // InputError for a file of another format.
   bool next();
   const pb::LogRecord& record() const { return record_; }
   const pb::LogHead& head() const { return head_; }  // of the current file

@@ -44,6 +44,10 @@ LogSummary summarise(LogReader& log) {
       ++(record.outcome().end() == pb::LoggedOutcome::FINISHED ? out.finished : out.gone);
       continue;
     }
+    if (record.has_reported()) {
+      ++out.reported;
+      continue;
+    }
     const pb::LoggedDecision& decision = record.decision();
     const pb::DecideResponse& response = decision.response();
     out.unix_s.take(decision.unix_s(), out.decisions == 0);
@@ -66,7 +70,7 @@ LogSummary summarise(LogReader& log) {
   out.runs = number_of_run.size();
   out.jobs = jobs.size();
   out.damage = log.damage();
-  if (out.decisions + out.finished + out.gone == 0 && !out.damage.first.empty()) {
+  if (out.decisions + out.finished + out.gone + out.reported == 0 && !out.damage.first.empty()) {
     throw InputError(out.damage.first);
   }
   return out;

@@ -31,6 +31,7 @@ struct LogSummary {
   uint64_t sampled = 0;       // decisions sampled at random
   uint64_t jobs = 0;          // by id and submission
   uint64_t finished = 0, gone = 0;
+  uint64_t reported = 0;  // outcomes that managers reported
   LogReader::Damage damage;
 };
 

@@ -7,13 +7,15 @@
 namespace yard {
 namespace {
 
+namespace pb = ::yardmaster::v1;
+
 using Time = std::chrono::system_clock::time_point;
 
 constexpr std::chrono::milliseconds kAgain{200};  // for a connection at the second attempt
 
 grpc::Status call_once(Connections& connections, size_t server, AdminCall call, Time deadline,
-                       ::yardmaster::v1::StatusResponse& out) {
-  const auto stub = ::yardmaster::v1::ModelAdmin::NewStub(connections.channel(server));
+                       pb::StatusResponse& out) {
+  const auto stub = pb::ModelAdmin::NewStub(connections.channel(server));
   grpc::ClientContext context;
   context.set_deadline(deadline);
   connections.authorize(context);
@@ -24,6 +26,45 @@ grpc::Status call_once(Connections& connections, size_t server, AdminCall call, 
       return stub->ResetBreaker(&context, {}, &out);
     default:
       return stub->Status(&context, {}, &out);
+  }
+}
+
+std::string error_text(const grpc::Status& status) {
+  if (status.ok()) return "";
+  if (status.error_code() == grpc::StatusCode::UNIMPLEMENTED) {
+    return "no admin service: name the server's address of --admin";
+  }
+  return status.error_message().empty() ? "status code " + std::to_string(status.error_code())
+                                        : status.error_message();
+}
+
+grpc::Status change_once(pb::ModelAdmin::Stub& stub, grpc::ClientContext& context,
+                         const ModelChange& change, pb::ListModelsResponse& out) {
+  const auto about = [&](auto request) {
+    request.set_model(change.model);
+    return request;
+  };
+  switch (change.action) {
+    case ModelAction::kLoad: {
+      auto request = about(pb::LoadCandidateRequest());
+      request.set_policy(change.policy);
+      return stub.LoadCandidate(&context, request, &out);
+    }
+    case ModelAction::kMode: {
+      auto request = about(pb::SetModeRequest());
+      request.set_mode(change.mode);
+      request.set_share(change.share);
+      request.set_turn_s(change.turn_s);
+      return stub.SetMode(&context, request, &out);
+    }
+    case ModelAction::kUnload:
+      return stub.UnloadCandidate(&context, about(pb::UnloadCandidateRequest()), &out);
+    case ModelAction::kPromote:
+      return stub.Promote(&context, about(pb::PromoteRequest()), &out);
+    case ModelAction::kRollBack:
+      return stub.RollBack(&context, about(pb::RollBackRequest()), &out);
+    default:
+      return stub.ListModels(&context, {}, &out);
   }
 }
 
@@ -42,12 +83,22 @@ std::vector<AdminAnswer> call_admin(const ConnectionOptions& options, AdminCall 
         connections.channel(i)->WaitForConnected(now + std::min(deadline, kAgain))) {
       status = call_once(connections, i, call, now + deadline, out[i].status);
     }
-    if (status.ok()) continue;
-    const bool other = status.error_code() == grpc::StatusCode::UNIMPLEMENTED;
-    out[i].error = other ? "no admin service: name the server's address of --admin"
-                   : status.error_message().empty()
-                       ? "status code " + std::to_string(status.error_code())
-                       : status.error_message();
+    out[i].error = error_text(status);
+  }
+  return out;
+}
+
+std::vector<ModelsAnswer> change_models(const ConnectionOptions& options, const ModelChange& change,
+                                        std::chrono::milliseconds deadline) {
+  Connections connections(options);
+  std::vector<ModelsAnswer> out(connections.servers().size());
+  for (size_t i = 0; i < out.size(); ++i) {
+    out[i].server = connections.servers()[i];
+    const auto stub = pb::ModelAdmin::NewStub(connections.channel(i));
+    grpc::ClientContext context;
+    context.set_deadline(std::chrono::system_clock::now() + deadline);
+    connections.authorize(context);
+    out[i].error = error_text(change_once(*stub, context, change, out[i].models));
   }
   return out;
 }

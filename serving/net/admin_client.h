@@ -22,4 +22,26 @@ struct AdminAnswer {
 std::vector<AdminAnswer> call_admin(const ConnectionOptions& options, AdminCall call,
                                     std::chrono::milliseconds deadline);
 
+// What `yardmaster models` can have servers do.
+enum class ModelAction { kList, kLoad, kUnload, kMode, kPromote, kRollBack };
+
+struct ModelChange {
+  ModelAction action = ModelAction::kList;
+  std::string model;                                        // empty: the server's first
+  std::string policy;                                       // for kLoad
+  ::yardmaster::v1::Mode mode = ::yardmaster::v1::MODE_ON;  // this and the rest: for kMode
+  double share = 0;
+  double turn_s = 0;
+};
+
+struct ModelsAnswer {
+  std::string server;
+  std::string error;  // why it did not answer, or refused the change; empty: it did neither
+  ::yardmaster::v1::ListModelsResponse models;
+};
+
+// Calls each server, with `deadline` for each.
+std::vector<ModelsAnswer> change_models(const ConnectionOptions& options, const ModelChange& change,
+                                        std::chrono::milliseconds deadline);
+
 }  // namespace yard

@@ -85,6 +85,16 @@ struct Metrics::Families {
             "0: the model decides, 1: it failed too often, 2: it is on trial.");
   Counter& breakers_opened =
       counter("yardmaster_breaker_opened_total", "How often a model had failed too often.").Add({});
+  Counter& repeated = counter("yardmaster_repeated_requests_total",
+                              "Requests answered as an equal one with the same id was before.")
+                          .Add({});
+  Family<Counter>& reported =
+      counter("yardmaster_reported_outcomes_total", "Ends of jobs that managers reported, by end.");
+  Family<Gauge>& mode =
+      gauge("yardmaster_model_mode", "1 for the mode of each model: on, off, shadow or canary.");
+  Family<Counter>& shadows =
+      counter("yardmaster_shadow_decisions_total",
+              "Decisions of versions on trial beside the version that answers, by result.");
   Family<Gauge>& info = gauge("yardmaster_model_info", "Digest of the served model.");
   Family<Counter>& loads =
       counter("yardmaster_model_loads_total", "Model versions checked, by result.");
@@ -109,8 +119,8 @@ Metrics::Metrics() : families_(std::make_unique<Families>()) {
 
 Metrics::~Metrics() = default;
 
-void Metrics::decided(const pb::DecideResponse& response, const std::string& known) {
-  const std::string model = response.model() == known ? known : "unknown";
+void Metrics::decided(const pb::DecideResponse& response, bool is_known) {
+  const std::string model = is_known ? response.model() : "unknown";
   const std::string& source = pb::Source_Name(response.source());
   families_->decisions
       .Add({{"model", model}, {"source", source}, {"reason", pb::Reason_Name(response.reason())}})
@@ -122,6 +132,10 @@ void Metrics::decided(const pb::DecideResponse& response, const std::string& kno
     families_->quarantined.Add({{"record", pb::Quarantined::Record_Name(one.record())}})
         .Increment();
   }
+}
+
+void Metrics::reported_outcome(const pb::Outcome& outcome) {
+  families_->reported.Add({{"end", pb::Outcome::End_Name(outcome.end())}}).Increment();
 }
 
 void Metrics::refused_request() { families_->refused.Increment(); }
@@ -167,9 +181,28 @@ std::string Metrics::text(const Gauges& now) {
       f.last_info->Set(1);
     }
   }
+  catch_up(f.repeated, now.repeated);
+  for (const pb::ModelStatus& one : now.versions) {
+    if (one.name().empty()) continue;
+    for (const pb::Mode mode : {pb::MODE_ON, pb::MODE_OFF, pb::MODE_SHADOW, pb::MODE_CANARY}) {
+      f.mode.Add({{"model", one.name()}, {"mode", mode_name(mode)}}).Set(mode == one.mode());
+    }
+    const auto shadow = [&](const char* result, uint64_t count) {
+      // A new candidate begins at zero, which Prometheus takes for a restart of the server.
+      Counter& of = f.shadows.Add({{"model", one.name()}, {"result", result}});
+      if (static_cast<double>(count) >= of.Value()) return catch_up(of, count);
+      f.shadows.Remove(&of);
+      catch_up(f.shadows.Add({{"model", one.name()}, {"result", result}}), count);
+    };
+    shadow("same", one.shadow_same());
+    shadow("different", one.shadow_different());
+    shadow("failed", one.shadow_failed());
+    shadow("dropped", one.shadow_dropped());
+  }
   if (now.log) {
     catch_up(f.log_records.Add({{"kind", "decision"}}), now.log->decisions);
     catch_up(f.log_records.Add({{"kind", "outcome"}}), now.log->outcomes);
+    catch_up(f.log_records.Add({{"kind", "report"}}), now.log->reported);
     catch_up(f.log_dropped.Add({{"reason", "late"}}), now.log->late);
     catch_up(f.log_dropped.Add({{"reason", "disk"}}), now.log->refused);
     catch_up(f.log_dropped.Add({{"reason", "too_large"}}), now.log->too_large);

@@ -5,8 +5,9 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
-#include "serving/engine/model_store.h"
+#include "serving/engine/model_catalog.h"
 #include "serving/log/decision_log.h"
 #include "serving/net/credentials.h"
 #include "serving/snapshot/messages.h"
@@ -18,9 +19,10 @@ class Metrics {
   Metrics();
   ~Metrics();
 
-  // All functions are thread-safe. `known`: the served model's name. Others count as "unknown",
-  // since clients may send anything.
-  void decided(const pb::DecideResponse& response, const std::string& known);
+  // All functions are thread-safe. `is_known`: the server has the response's model. Others count
+  // as "unknown", since clients may send anything.
+  void decided(const pb::DecideResponse& response, bool is_known);
+  void reported_outcome(const pb::Outcome& outcome);
   void refused_request();
   void denied_request(const std::string& port);  // no valid token
 
@@ -35,8 +37,10 @@ class Metrics {
     size_t memory_bytes = 0;   // of all of them
     int breaker = 0;           // of the model: Breaker::State
     uint64_t breakers_opened = 0;
+    uint64_t repeated = 0;  // requests answered as equal ones were before
     Credentials::Status credentials;
     ModelStore::Status models;
+    std::vector<pb::ModelStatus> versions;
     std::optional<DecisionLog::Counts> log;  // absent without a log
   };
   // Returns the text of /metrics.

@@ -5,6 +5,8 @@
 #include <google/protobuf/wire_format_lite.h>
 #include <grpcpp/support/proto_buffer_reader.h>
 
+#include <cmath>
+
 #include "env/base/core/error.h"
 #include "serving/snapshot/snapshot.h"
 
@@ -16,7 +18,7 @@ struct ParsedRequest {
   pb::DecideRequest* request = google::protobuf::Arena::CreateMessage<pb::DecideRequest>(&arena);
 };
 
-std::shared_ptr<const pb::DecideRequest> parse(const grpc::ByteBuffer& bytes) {
+std::shared_ptr<pb::DecideRequest> parse(const grpc::ByteBuffer& bytes) {
   grpc::ByteBuffer copy(bytes);  // of the references
   grpc::ProtoBufferReader reader(&copy);
   auto parsed = std::make_shared<ParsedRequest>();
@@ -63,6 +65,22 @@ grpc::ByteBuffer bytes_of(const pb::DecideResponse& response) {
   bool own = false;
   grpc::SerializationTraits<pb::DecideResponse>::Serialize(response, &out, &own);
   return out;
+}
+
+// Returns what makes no sense about a reported outcome, or "".
+std::string flaw_of_outcome(const pb::Outcome& outcome) {
+  if (outcome.job().empty()) return "it names no job";
+  if (outcome.job().size() > kMaxIdBytes) return "the job's id is too long";
+  if (!pb::Outcome::End_IsValid(outcome.end()) || outcome.end() == pb::Outcome::END_UNSPECIFIED) {
+    return "it does not say how the job ended";
+  }
+  for (const double time_s : {outcome.start_s(), outcome.end_s(), outcome.run_s()}) {
+    if (!(time_s >= 0 && std::isfinite(time_s))) return "a time is negative or not finite";
+  }
+  if (outcome.has_start_s() && outcome.has_end_s() && outcome.end_s() < outcome.start_s()) {
+    return "it ended before it started";
+  }
+  return "";
 }
 
 // OK, or why a call is refused.
@@ -116,9 +134,9 @@ grpc::ServerUnaryReactor* PolicyRpc::Decide(grpc::CallbackServerContext* context
     *response = bytes_of(answer);
     reactor->Finish(grpc::Status::OK);
   };
-  in.refuse = [this, reactor](const std::string& why) {
+  in.refuse = [this, reactor](const pb::Refusal& why) {
     callbacks_.refused();
-    reactor->Finish({grpc::StatusCode::INVALID_ARGUMENT, why});
+    reactor->Finish({static_cast<grpc::StatusCode>(why.code()), why.message()});
   };
   engine_.submit(std::move(in));
   return reactor;
@@ -145,12 +163,11 @@ class PolicyRpc::Stream final : public grpc::ServerBidiReactor<grpc::ByteBuffer,
     set_idle(false);
     IncomingRequest in = rpc_.incoming(request_, context_);
     in.done = [this](pb::DecideResponse&& answer) { send(answer); };
-    in.refuse = [this, id = in.request_id](const std::string& why) {
+    in.refuse = [this, id = in.request_id](const pb::Refusal& why) {
       rpc_.callbacks_.refused();
       pb::DecideResponse refused;
       refused.set_request_id(id);
-      refused.mutable_refusal()->set_code(grpc::StatusCode::INVALID_ARGUMENT);
-      refused.mutable_refusal()->set_message(why);
+      *refused.mutable_refusal() = why;
       send(refused);
     };
     rpc_.engine_.submit(std::move(in));
@@ -200,6 +217,68 @@ grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* PolicyRpc::DecideSt
   return new Stream(*this, *context);
 }
 
+grpc::ServerUnaryReactor* PolicyRpc::Register(grpc::CallbackServerContext* context,
+                                              const pb::RegisterRequest* request,
+                                              pb::RegisterResponse* out) {
+  grpc::Status status = status_of(callbacks_.access, *context);
+  try {
+    if (status.ok()) {
+      *out = engine_.add_registration(*request);
+      out->set_max_bytes(callbacks_.max_message_bytes);
+    }
+  } catch (const InputError& error) {
+    callbacks_.refused();
+    status = {grpc::StatusCode::INVALID_ARGUMENT, error.what()};
+  }
+  grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
+  reactor->Finish(status);
+  return reactor;
+}
+
+grpc::ServerUnaryReactor* PolicyRpc::Explain(grpc::CallbackServerContext* context,
+                                             const pb::ExplainRequest* request,
+                                             pb::ExplainResponse* out) {
+  grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
+  if (const grpc::Status status = status_of(callbacks_.access, *context); !status.ok()) {
+    reactor->Finish(status);
+    return reactor;
+  }
+  engine_.explain(
+      std::make_shared<const pb::ExplainRequest>(*request),
+      [reactor, out](pb::ExplainResponse&& answer) {
+        *out = std::move(answer);
+        reactor->Finish(grpc::Status::OK);
+      },
+      [this, reactor](const pb::Refusal& why) {
+        callbacks_.refused();
+        reactor->Finish({static_cast<grpc::StatusCode>(why.code()), why.message()});
+      });
+  return reactor;
+}
+
+grpc::ServerUnaryReactor* PolicyRpc::ReportOutcome(grpc::CallbackServerContext* context,
+                                                   const pb::ReportOutcomeRequest* request,
+                                                   pb::ReportOutcomeResponse* out) {
+  const grpc::Status status = status_of(callbacks_.access, *context);
+  if (status.ok()) {
+    for (const pb::Outcome& outcome : request->outcomes()) {
+      const std::string flaw = flaw_of_outcome(outcome);
+      if (flaw.empty()) {
+        callbacks_.report(request->cluster(), outcome);
+        out->set_accepted(out->accepted() + 1);
+        continue;
+      }
+      pb::Quarantined& odd = *out->add_quarantined();
+      odd.set_record(pb::Quarantined::JOB);
+      odd.set_id(outcome.job());
+      odd.set_why(flaw);
+    }
+  }
+  grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
+  reactor->Finish(status);
+  return reactor;
+}
+
 void PolicyRpc::end_idle_streams() {
   const std::lock_guard lock(mutex_);
   ending_ = true;
@@ -238,6 +317,73 @@ grpc::ServerUnaryReactor* AdminRpc::ResetBreaker(grpc::CallbackServerContext* co
                                                  const pb::ResetBreakerRequest*,
                                                  pb::StatusResponse* out) {
   return change(*context, answers_.reset_breaker, *out);
+}
+
+grpc::ServerUnaryReactor* AdminRpc::change_models(grpc::CallbackServerContext& context,
+                                                  const std::function<void()>& make,
+                                                  pb::ListModelsResponse& out) const {
+  grpc::Status status = status_of(answers_.write_access, context);
+  try {
+    if (status.ok()) make();
+  } catch (const InputError& error) {
+    status = {grpc::StatusCode::INVALID_ARGUMENT, error.what()};
+  }
+  if (status.ok()) {
+    const auto all = answers_.models->list();
+    out.mutable_models()->Assign(all.begin(), all.end());
+  }
+  grpc::ServerUnaryReactor* reactor = context.DefaultReactor();
+  reactor->Finish(status);
+  return reactor;
+}
+
+grpc::ServerUnaryReactor* AdminRpc::ListModels(grpc::CallbackServerContext* context,
+                                               const pb::ListModelsRequest*,
+                                               pb::ListModelsResponse* out) {
+  const grpc::Status status = status_of(answers_.read_access, *context);
+  if (status.ok()) {
+    const auto all = answers_.models->list();
+    out->mutable_models()->Assign(all.begin(), all.end());
+  }
+  grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
+  reactor->Finish(status);
+  return reactor;
+}
+
+grpc::ServerUnaryReactor* AdminRpc::LoadCandidate(grpc::CallbackServerContext* context,
+                                                  const pb::LoadCandidateRequest* request,
+                                                  pb::ListModelsResponse* out) {
+  return change_models(
+      *context, [&] { answers_.models->load_candidate(request->model(), request->policy()); },
+      *out);
+}
+
+grpc::ServerUnaryReactor* AdminRpc::UnloadCandidate(grpc::CallbackServerContext* context,
+                                                    const pb::UnloadCandidateRequest* request,
+                                                    pb::ListModelsResponse* out) {
+  return change_models(
+      *context, [&] { answers_.models->unload_candidate(request->model()); }, *out);
+}
+
+grpc::ServerUnaryReactor* AdminRpc::SetMode(grpc::CallbackServerContext* context,
+                                            const pb::SetModeRequest* request,
+                                            pb::ListModelsResponse* out) {
+  return change_models(
+      *context, [&] { answers_.models->set_mode(*request); }, *out);
+}
+
+grpc::ServerUnaryReactor* AdminRpc::Promote(grpc::CallbackServerContext* context,
+                                            const pb::PromoteRequest* request,
+                                            pb::ListModelsResponse* out) {
+  return change_models(
+      *context, [&] { answers_.models->promote(request->model()); }, *out);
+}
+
+grpc::ServerUnaryReactor* AdminRpc::RollBack(grpc::CallbackServerContext* context,
+                                             const pb::RollBackRequest* request,
+                                             pb::ListModelsResponse* out) {
+  return change_models(
+      *context, [&] { answers_.models->roll_back(request->model()); }, *out);
 }
 
 }  // namespace yard

@@ -27,7 +27,9 @@ class PolicyRpc final : public internal::RawPolicyService {
  public:
   struct Callbacks {
     std::function<Access(std::string_view authorization)> access;
-    std::function<void()> refused;  // a request gets INVALID_ARGUMENT
+    uint64_t max_message_bytes = 0;
+    std::function<void()> refused;  // a request is refused
+    std::function<void(const std::string& cluster, const pb::Outcome& outcome)> report;
   };
   PolicyRpc(Engine& engine, Callbacks callbacks)
       : engine_(engine), callbacks_(std::move(callbacks)) {}
@@ -37,6 +39,16 @@ class PolicyRpc final : public internal::RawPolicyService {
                                    grpc::ByteBuffer* response) override;
   grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* DecideStream(
       grpc::CallbackServerContext* context) override;
+
+  grpc::ServerUnaryReactor* Register(grpc::CallbackServerContext* context,
+                                     const pb::RegisterRequest* request,
+                                     pb::RegisterResponse* out) override;
+  grpc::ServerUnaryReactor* Explain(grpc::CallbackServerContext* context,
+                                    const pb::ExplainRequest* request,
+                                    pb::ExplainResponse* out) override;
+  grpc::ServerUnaryReactor* ReportOutcome(grpc::CallbackServerContext* context,
+                                          const pb::ReportOutcomeRequest* request,
+                                          pb::ReportOutcomeResponse* out) override;
 
   // Ends the streams which wait for their next request, and the others once they do.
   void end_idle_streams();
@@ -60,6 +72,7 @@ class AdminRpc final : public pb::ModelAdmin::CallbackService {
     std::function<pb::StatusResponse()> status;
     std::function<void()> reload;
     std::function<void()> reset_breaker;
+    ModelCatalog* models = nullptr;
     std::function<Access(std::string_view authorization)> read_access, write_access;
   };
   explicit AdminRpc(AdminCallbacks answers) : answers_(std::move(answers)) {}
@@ -71,11 +84,33 @@ class AdminRpc final : public pb::ModelAdmin::CallbackService {
   grpc::ServerUnaryReactor* ResetBreaker(grpc::CallbackServerContext* context,
                                          const pb::ResetBreakerRequest*,
                                          pb::StatusResponse* out) override;
+  grpc::ServerUnaryReactor* ListModels(grpc::CallbackServerContext* context,
+                                       const pb::ListModelsRequest*,
+                                       pb::ListModelsResponse* out) override;
+  grpc::ServerUnaryReactor* LoadCandidate(grpc::CallbackServerContext* context,
+                                          const pb::LoadCandidateRequest* request,
+                                          pb::ListModelsResponse* out) override;
+  grpc::ServerUnaryReactor* UnloadCandidate(grpc::CallbackServerContext* context,
+                                            const pb::UnloadCandidateRequest* request,
+                                            pb::ListModelsResponse* out) override;
+  grpc::ServerUnaryReactor* SetMode(grpc::CallbackServerContext* context,
+                                    const pb::SetModeRequest* request,
+                                    pb::ListModelsResponse* out) override;
+  grpc::ServerUnaryReactor* Promote(grpc::CallbackServerContext* context,
+                                    const pb::PromoteRequest* request,
+                                    pb::ListModelsResponse* out) override;
+  grpc::ServerUnaryReactor* RollBack(grpc::CallbackServerContext* context,
+                                     const pb::RollBackRequest* request,
+                                     pb::ListModelsResponse* out) override;
 
  private:
   grpc::ServerUnaryReactor* change(grpc::CallbackServerContext& context,
                                    const std::function<void()>& make,
                                    pb::StatusResponse& out) const;
+  // Makes a change to the models, if the caller may, and lists them.
+  grpc::ServerUnaryReactor* change_models(grpc::CallbackServerContext& context,
+                                          const std::function<void()>& make,
+                                          pb::ListModelsResponse& out) const;
 
   const AdminCallbacks answers_;
 };

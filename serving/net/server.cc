@@ -71,6 +71,12 @@ EngineOptions engine_options(const ServerOptions& given) {
   return out;
 }
 
+std::vector<ModelCatalog::ModelOptions> all_models(const ServerOptions& given) {
+  std::vector<ModelCatalog::ModelOptions> out = {{given.policy, given.name}};
+  out.insert(out.end(), given.more_models.begin(), given.more_models.end());
+  return out;
+}
+
 std::unique_ptr<Credentials> checked(const ServerOptions& given) {
   auto out = std::make_unique<Credentials>(given.credentials);
   out->check_address("--listen", given.listen);
@@ -86,15 +92,19 @@ struct Server::Impl {
   explicit Impl(const ServerOptions& given)
       : options(given),
         credentials(checked(given)),
-        models(given.policy, given.name),
+        models(all_models(given)),
         log(given.log.folder.empty() ? nullptr : std::make_unique<DecisionLog>(given.log)),
         engine(engine_options(given), models,
                [this](const ServedDecision& served) { on_served(served); }),
         rpc(engine, {.access = counted("grpc", &Credentials::decide),
-                     .refused = [this] { metrics.refused_request(); }}),
+                     .max_message_bytes = static_cast<uint64_t>(message_bytes()),
+                     .refused = [this] { metrics.refused_request(); },
+                     .report = [this](const std::string& cluster,
+                                      const pb::Outcome& outcome) { report(cluster, outcome); }}),
         admin_rpc({.status = [this] { return status(); },
                    .reload = [this] { reload(); },
                    .reset_breaker = [this] { breaker().reset(); },
+                   .models = &models,
                    .read_access = counted("admin", &Credentials::read_admin),
                    .write_access = counted("admin", &Credentials::write_admin)}) {
     grpc::EnableDefaultHealthCheckService(true);
@@ -177,9 +187,14 @@ struct Server::Impl {
   }
 
   void on_served(const ServedDecision& served) {
-    metrics.decided(served.response, models.name());
+    metrics.decided(served.response, models.has(served.response.model()));
     if (log == nullptr || served.request == nullptr) return;
     log->add(served.request, served.response, std::move(served.trace), *served.bounds);
+  }
+
+  void report(const std::string& cluster, const pb::Outcome& outcome) {
+    metrics.reported_outcome(outcome);
+    if (log != nullptr) log->add(cluster, outcome);
   }
 
   int message_bytes() const { return options.max_message_mib << 20; }
@@ -282,8 +297,10 @@ struct Server::Impl {
                          .memory_bytes = engine.memories().bytes(),
                          .breaker = static_cast<int>(breaker().state(Engine::Clock::now())),
                          .breakers_opened = engine.breakers_opened(),
+                         .repeated = engine.repeated_requests(),
                          .credentials = credentials->status(),
                          .models = models.status(),
+                         .versions = models.list(),
                          .log = log_counts()});
   }
 
@@ -294,10 +311,11 @@ struct Server::Impl {
     engine.submit({
         .read =
             [body = std::make_shared<const std::string>(std::move(body))] {
-              return std::make_shared<const pb::DecideRequest>(parse_snapshot(*body, "body"));
+              return std::make_shared<pb::DecideRequest>(parse_snapshot(*body, "body"));
             },
         .bytes = bytes,
         .client = "http",
+        .is_client_known = false,
         .request_id = "",
         .deadline = Engine::Clock::now() + kHttpDeadline,
         .cancelled = nullptr,
@@ -306,9 +324,9 @@ struct Server::Impl {
               (*send)({200, to_json(response), "application/json"});
             },
         .refuse =
-            [this, send](const std::string& why) {
+            [this, send](const pb::Refusal& why) {
               metrics.refused_request();
-              (*send)(json_error(400, why));
+              (*send)(json_error(400, why.message()));
             },
     });
   }
@@ -317,7 +335,7 @@ struct Server::Impl {
   const std::unique_ptr<Credentials> credentials;
   const int descriptors = raise_descriptor_limit();
   Metrics metrics;
-  ModelStore models;
+  ModelCatalog models;
   const std::unique_ptr<DecisionLog> log;
   Engine engine;
   PolicyRpc rpc;

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "serving/engine/engine.h"
 #include "serving/log/decision_log.h"
@@ -19,6 +20,7 @@ struct ServerOptions {
   std::string admin;   // empty: none
   std::string policy;  // spec as for open_policy(); empty: heuristic only
   std::string name;    // of the model; empty: the folder's or policy's own
+  std::vector<ModelCatalog::ModelOptions> more_models = {};  // which requests ask for by name
   EngineOptions engine = {};
   DecisionLogOptions log = {};
   CredentialOptions credentials = {};

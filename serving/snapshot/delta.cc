@@ -98,6 +98,8 @@ std::shared_ptr<pb::DecideRequest> apply_delta(const pb::DecideRequest& base,
   out->set_state_version(delta.state_version());
   if (delta.has_age_s()) out->set_age_s(delta.age_s());
   if (delta.has_epoch()) out->set_epoch(delta.epoch());
+  if (delta.has_max_preempted_gpus()) out->set_max_preempted_gpus(delta.max_preempted_gpus());
+  if (delta.has_max_starts()) out->set_max_starts(delta.max_starts());
   *out->mutable_gpu_types() = delta.gpu_types_size() > 0 ? delta.gpu_types() : base.gpu_types();
   *out->mutable_tenants() = delta.tenants_size() > 0 ? delta.tenants() : base.tenants();
   if (delta.has_costs() || base.has_costs()) {
@@ -164,6 +166,10 @@ pb::DecideRequest delta_between(const pb::DecideRequest& before, const pb::Decid
   out.set_cluster(after.cluster());
   out.set_budget_ms(after.budget_ms());
   *out.mutable_allowed() = after.allowed();
+  if (after.has_age_s()) out.set_age_s(after.age_s());
+  if (after.has_epoch()) out.set_epoch(after.epoch());
+  if (after.has_max_preempted_gpus()) out.set_max_preempted_gpus(after.max_preempted_gpus());
+  if (after.has_max_starts()) out.set_max_starts(after.max_starts());
   out.set_state_version(after.state_version());
   out.set_base_version(before.state_version());
   const RunOn run_on(before, after.time_s() - before.time_s());

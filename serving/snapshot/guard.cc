@@ -82,6 +82,10 @@ class Guard {
         return pb::Verb_Name(action.verb()) + " of job '" + action.job() + "': " + why;
       }
     }
+    if (request_.has_max_starts() && started_.size() > request_.max_starts()) {
+      return "it starts " + std::to_string(started_.size()) + " jobs, of at most " +
+             std::to_string(request_.max_starts());
+    }
     const int64_t most = bounds_.max_gpus_of(request_);
     if (preempted_gpus_ > most && (preempted_jobs_ > 1 || most == 0)) {
       return "it preempts jobs with " + std::to_string(preempted_gpus_) + " GPUs, of at most " +

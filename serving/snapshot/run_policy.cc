@@ -6,6 +6,7 @@
 #include "policies/decision_trace.h"
 #include "policies/learned/learned_policy.h"
 #include "serving/snapshot/guard.h"
+#include "serving/snapshot/max_starts.h"
 
 namespace yard {
 namespace {
@@ -32,6 +33,7 @@ void write_trace(const DecisionTrace& choices, const Snapshot& snapshot, const S
     for (const ScoredOption& offer : choice.options) {
       pb::Option& option = *step.add_options();
       option.set_logit(offer.logit);
+      option.mutable_features()->Assign(offer.features.begin(), offer.features.end());
       if (offer.slot == kNone) continue;
       const int32_t entry = state.request_index(offer.slot);
       option.set_job(static_cast<uint32_t>(entry));
@@ -75,10 +77,11 @@ class Decision {
     answer_.trace.set_probability(1);
     Memory& memory = known_.memory();
     Draft draft(live_.fixed(), live_.state());
-    if (tracing_ == Tracing::kOn) write_memory(memory, answer_.trace);
+    if (tracing_ != Tracing::kNone) write_memory(memory, answer_.trace);
     const auto* traced = dynamic_cast<const TracedPolicy*>(&policy_);
-    if (tracing_ == Tracing::kOn && traced != nullptr) {
+    if (tracing_ != Tracing::kNone && traced != nullptr) {
       DecisionTrace choices;
+      choices.with_features = tracing_ == Tracing::kWithFeatures;
       traced->decide_traced(view_, memory, draft, choices);
       write_trace(choices, snapshot_, live_, answer_.trace);
     } else {
@@ -89,6 +92,7 @@ class Decision {
 
   void finish(const Plan& plan) {
     snapshot_.write(live_, plan, answer_.response);
+    keep_first_starts(request_, snapshot_.bounds(), answer_.response);
     known_.remember_plan(live_, plan);
   }
 

@@ -25,7 +25,7 @@ struct PolicyResult {
   bool limited = false;
 };
 
-enum class Tracing { kNone, kOn };
+enum class Tracing { kNone, kOn, kWithFeatures };
 
 // Names the records of the snapshot that were set aside.
 void list_quarantined(const Snapshot& snapshot, pb::DecideResponse& response);

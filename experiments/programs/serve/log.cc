@@ -50,7 +50,7 @@ Json to_json(const LogSummary& s) {
           {"with_options", s.with_options},
           {"drawn", s.sampled},
           {"jobs", s.jobs},
-          {"outcomes", {{"finished", s.finished}, {"gone", s.gone}}},
+          {"outcomes", {{"finished", s.finished}, {"gone", s.gone}, {"reported", s.reported}}},
           {"damage", to_json(s.damage)}};
 }
 

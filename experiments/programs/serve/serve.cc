@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "env/base/core/error.h"
 #include "env/base/os/interrupt.h"
 #include "env/base/text/wall_clock.h"
 #include "experiments/cli/arguments.h"
@@ -27,6 +28,14 @@ std::string state_of(const ModelStore::Status& status) {
   const std::string refused = pb::Reason_Name(status.refused) + ": " + status.refused_detail;
   if (status.current.model == nullptr) return refused;
   return status.refused == pb::NONE ? "serving" : "serving the version in memory; " + refused;
+}
+
+ModelCatalog::ModelOptions named_model(const std::string& text) {
+  const size_t at = text.find('=');
+  if (at == 0 || at == std::string::npos || at + 1 == text.size()) {
+    throw InputError("--model", "NAME=POLICY or NAME=checkpoint:DIR", "'" + text + "'");
+  }
+  return {.policy = text.substr(at + 1), .name = text.substr(0, at)};
 }
 
 void print_addresses(const Server& server, const std::string& fallback, bool json) {
@@ -71,6 +80,11 @@ int run_serve(int argc, char** argv) {
       ->excludes(folder);
   app.add_option("--name", options.name,
                  "name of the model; default: that of the folder or policy");
+  std::vector<std::string> models;
+  app.add_option("--model", models,
+                 "NAME=POLICY or NAME=checkpoint:DIR: a further model, which requests ask for by "
+                 "its name")
+      ->type_name("NAME=POLICY");
   app.add_option("--fallback", options.engine.fallback,
                  "heuristic that decides if the policy cannot")
       ->type_name(kPolicyType);
@@ -160,6 +174,7 @@ int run_serve(int argc, char** argv) {
     options.policy =
         checkpoint.starts_with("checkpoint:") ? checkpoint : "checkpoint:" + checkpoint;
   }
+  for (const std::string& model : models) options.more_models.push_back(named_model(model));
 
   spdlog::set_default_logger(spdlog::stderr_color_mt("serve"));
   std::signal(SIGHUP, request_reload);

@@ -42,6 +42,8 @@ constexpr Command kCommands[] = {
     {"decide", "yardmaster-serve", "ask a running server for a decision"},
     {"status", "yardmaster-serve", "print the state of running servers"},
     {"reload", "yardmaster-serve", "have running servers check their files now"},
+    {"models", "yardmaster-serve", "try, promote and switch off models of running servers"},
+    {"explain", "yardmaster-serve", "ask a running server why it decided so and why jobs wait"},
     {"log", "yardmaster-serve", "inspect a server's decision log"},
     {"slurm", "yardmaster-serve", "let a policy server decide when jobs of a live Slurm start"},
     {"bench", "yardmaster-bench", "run benchmarks, with ratios within one run"},

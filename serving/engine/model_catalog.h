@@ -1,0 +1,86 @@
+// The models that a server can use, and for each the version which decides: the current one, none
+// while an operator has switched it off, or a candidate that is on trial.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "serving/engine/model_store.h"
+#include "yardmaster/v1/admin.pb.h"
+
+namespace yard {
+
+// Thread-safe.
+class ModelCatalog {
+ public:
+  struct ModelOptions {
+    std::string policy;  // as for open_policy(); empty: no model
+    std::string name;    // empty: that of the folder, file or policy
+  };
+
+  // Requests that name no model get the first. Throws InputError as ModelStore does, or if two
+  // models have the same name.
+  explicit ModelCatalog(const std::vector<ModelOptions>& models);
+
+  // Which version decides a request.
+  struct Choice {
+    ModelStore::Current decider;
+    // A candidate whose decision is only compared with the answer; without a model: none.
+    ModelStore::Current shadow;
+  };
+  // `asked`: the name of a model; empty: the first. `time_s`: that of the snapshot.
+  Choice choose(const std::string& asked, const std::string& cluster, double time_s) const;
+
+  bool has(const std::string& name) const;
+  // The first model.
+  std::string name() const;
+  ModelStore::Status status() const;
+  std::vector<pb::ModelStatus> list() const;
+
+  // Changes by an operator. All throw InputError if there is no such model or version, or the
+  // settings make no sense; then nothing has changed. An empty name stands for the first model.
+  // Opens and tests a candidate, which does not decide before set_mode() or promote().
+  void load_candidate(const std::string& name, const std::string& policy);
+  void unload_candidate(const std::string& name);
+  void set_mode(const pb::SetModeRequest& request);
+  // Makes the candidate the current version, and keeps the present one for roll_back().
+  void promote(const std::string& name);
+  // Makes the version before the last promotion current again.
+  void roll_back(const std::string& name);
+
+  // Of all files; see ModelStore.
+  void reload();
+  void reload_if_changed();
+
+  // Counts how often the decisions of a shadow were those of the answer.
+  enum class ShadowResult { kSame, kDifferent, kFailed, kDropped };
+  void count_shadow(const std::string& name, ShadowResult result);
+
+ private:
+  struct Entry {
+    std::string name;
+    std::shared_ptr<ModelStore> current, candidate, previous;  // the last two may be null
+    pb::Mode mode = pb::MODE_ON;
+    double share = 0;   // of the clusters or turns that the candidate decides in a canary
+    double turn_s = 0;  // 0: each cluster has one version; else it changes after so many seconds
+    uint64_t shadow_results[4] = {};
+  };
+
+  // All require the lock.
+  const Entry* find(const std::string& name) const;
+  Entry& get(const std::string& name);
+  static bool is_candidates_turn(const Entry& entry, const std::string& cluster, double time_s);
+  std::vector<std::shared_ptr<ModelStore>> stores() const;
+
+  mutable std::mutex mutex_;
+  std::vector<Entry> entries_;  // at least one
+};
+
+// "on", "off", "shadow" or "canary".
+std::string mode_name(pb::Mode mode);
+pb::Mode parse_mode(const std::string& name);  // throws InputError
+
+}  // namespace yard

@@ -1,0 +1,46 @@
+// The last decisions of a server, for explanations.
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "policies/policy.h"
+#include "serving/engine/model_store.h"
+#include "serving/snapshot/messages.h"
+
+namespace yard {
+
+struct RecentDecision {
+  std::shared_ptr<const pb::DecideRequest> request;
+  pb::DecideResponse response;
+  // The decider: a model, or a heuristic if that is null.
+  std::shared_ptr<const Model> model;
+  std::shared_ptr<const Policy> heuristic;
+};
+
+// Thread-safe.
+class RecentDecisions {
+ public:
+  RecentDecisions(size_t max_count, size_t max_bytes)
+      : max_count_(max_count), max_bytes_(max_bytes) {}
+
+  void add(std::shared_ptr<const RecentDecision> decision);
+  // Returns null if there is no decision with this id, or no longer.
+  std::shared_ptr<const RecentDecision> find(const std::string& decision_id) const;
+
+ private:
+  struct Entry {
+    std::shared_ptr<const RecentDecision> decision;
+    size_t bytes = 0;
+  };
+
+  const size_t max_count_, max_bytes_;
+  mutable std::mutex mutex_;
+  std::deque<Entry> entries_;  // the oldest comes first
+  size_t bytes_ = 0;
+};
+
+}  // namespace yard

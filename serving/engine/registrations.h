@@ -1,0 +1,51 @@
+// What cluster managers have said that they can carry out.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "serving/snapshot/messages.h"
+
+namespace yard {
+
+// Thread-safe.
+class Registrations {
+ public:
+  // Keeps at most `max_clusters`, those registered last. Epochs rise from `first_epoch`.
+  Registrations(size_t max_clusters, uint64_t first_epoch)
+      : max_clusters_(max_clusters), last_epoch_(first_epoch) {}
+
+  // Replaces an earlier registration of the cluster. Returns the epoch. Throws InputError if the
+  // cluster has no name, or a verb is unknown.
+  uint64_t add(const pb::RegisterRequest& request);
+
+  // Limits a request to what its manager can carry out. Throws UnknownEpoch if the request names
+  // the epoch of another registration.
+  void apply_to(pb::DecideRequest& request) const;
+
+ private:
+  struct Registration {
+    std::string cluster;
+    uint64_t epoch = 0;
+    std::vector<pb::Verb> verbs;  // empty: all
+    bool one_job = false;         // plans may start or preempt one job only
+  };
+
+  const size_t max_clusters_;
+  mutable std::mutex mutex_;
+  std::list<Registration> list_;  // the latest comes first
+  uint64_t last_epoch_;
+};
+
+// A request of a manager that must register again, as the text says.
+class UnknownEpoch : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+}  // namespace yard
