@@ -1,4 +1,4 @@
-// A server's Prometheus metrics. Names follow its rules: base units, `_total` for counters.
+// Prometheus metrics of a policy server, with names as usual: base units, `_total` for counters.
 #pragma once
 
 #include <cstdint>
@@ -18,11 +18,11 @@ class Metrics {
   Metrics();
   ~Metrics();
 
-  // All functions are thread-safe. `known`: the served model's name. Others count as "unknown",
-  // since clients may send anything.
+  // Counts a decision. `known` is the served model's name. Other models count as "unknown", since
+  // clients may send any name. All functions of Metrics are thread-safe.
   void decided(const pb::DecideResponse& response, const std::string& known);
   void refused_request();
-  void denied_request(const std::string& port);  // no valid token
+  void denied_request(const std::string& port);  // counts a request on `port` without a valid token
 
   struct Gauges {
     int pending = 0;
@@ -30,16 +30,16 @@ class Metrics {
     bool ready = false;
     int grpc_connections = 0;
     int http_connections = 0;
-    uint64_t turned_away = 0;  // connections to the gRPC port
-    size_t memories = 0;       // of policies
-    size_t memory_bytes = 0;   // of all of them
-    int breaker = 0;           // of the model: Breaker::State
+    uint64_t turned_away = 0;  // connections closed at the gRPC port
+    size_t memories = 0;       // memories of policies
+    size_t memory_bytes = 0;   // size of all memories
+    int breaker = 0;           // Breaker::State of the model's breaker
     uint64_t breakers_opened = 0;
     Credentials::Status credentials;
     ModelStore::Status models;
-    std::optional<DecisionLog::Counts> log;  // absent without a log
+    std::optional<DecisionLog::Counts> log;  // absent if no log is written
   };
-  // Returns the text of /metrics.
+  // Returns the text of the endpoint /metrics.
   std::string text(const Gauges& now);
 
  private:

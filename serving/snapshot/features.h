@@ -39,7 +39,7 @@ std::string flaw_of_node_features(const pb::Node& entry, const SnapshotTenants& 
 // Requires: no flaw.
 void read_node_features(const pb::Node& entry, const SnapshotTenants& tenants, Node& node);
 
-// Finds jobs that ask for certain nodes. No policy supports such a job: the manager starts it.
+// Finds jobs that ask for certain nodes, which the cluster manager supports and policies do not.
 class LeftToManager {
  public:
   // Requires: the request outlives the object.

@@ -28,7 +28,7 @@ class GpuLedger {
   // Returns what is invalid in a job's own placement, or "" if nothing is.
   std::string flaw_of(const pb::Job& job) const;
   // hold_named() enters the GPUs that a job names. After hold_named() for all jobs, hold_others()
-  // enters GPUs that a job does not name. Both functions throw InputError if jobs hold the same GPU.
+  // enters GPUs that a job does not name. Either function throws InputError if two jobs hold a GPU.
   // `job` is an index in the request's jobs. Bits of masks are GPU numbers of the request.
   void hold_named(int job, std::vector<LivePart>& parts);
   void hold_others(int job, bool odd, std::vector<LivePart>& parts);
