@@ -1,4 +1,4 @@
-// Notices that the process was stopped, or its machine slept: what it knew then is old.
+// Detects that the process was paused or its machine slept, so that its knowledge is out of date.
 #pragma once
 
 #include <atomic>
@@ -14,9 +14,9 @@ class GapDetector {
   ~GapDetector();
   GapDetector(const GapDetector&) = delete;
 
-  // Returns the number of gaps so far in which the process did not run for longer than `most`. A
-  // gap that ends with this call counts. A machine too busy to run a thread ten times a second
-  // looks the same.
+  // Returns the number of pauses so far, in which the process did not run for longer than `most`. A
+  // pause that ends with this call counts. A machine that is too busy to run a thread ten times a
+  // second counts as paused, too.
   int gaps();
 
  private:
