@@ -26,7 +26,7 @@ class CallbackTimer {
   // Cancels a callback that has not begun to run.
   void cancel(const Key& key);
   // Runs all pending callbacks now, and later callbacks as soon as they are added.
-  void hurry();
+  void run_all_now();
 
  private:
   void run();

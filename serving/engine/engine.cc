@@ -221,7 +221,7 @@ struct Engine::Call : std::enable_shared_from_this<Engine::Call> {
              return call->on_heuristic(
                  run_policy(*policy, read->snapshot, *read->request, tracing));
            }
-           const pb::DecideRequest others = without_held_up_jobs(read->snapshot, *read->request);
+           const pb::DecideRequest others = without_blocked_jobs(read->snapshot, *read->request);
            const Snapshot snapshot(others, read->snapshot.bounds());
            PolicyResult answer = run_policy(*policy, snapshot, others);
            list_quarantined(read->snapshot, answer.response);

@@ -91,7 +91,7 @@ class Engine {
   void submit(IncomingRequest request);
 
   // Answers all pending requests now, and later requests as soon as they arrive.
-  void hurry() { alarm_.hurry(); }
+  void answer_all_now() { alarm_.run_all_now(); }
 
   int stuck() const { return policies_.stuck() + heuristics_.stuck(); }
   int pending() const { return pending_.load(); }

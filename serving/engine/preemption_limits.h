@@ -48,7 +48,7 @@ class PreemptionLimits {
     int64_t gpus;
     std::string job;
   };
-  struct OfJob {
+  struct JobPreemptions {
     int count = 0;                // of its preemptions in `last`
     bool is_carried_out = false;  // the job's last preemption has taken effect
     JobRun run;                   // the run which the job's last preemption ends
@@ -56,7 +56,7 @@ class PreemptionLimits {
   struct Cluster {
     std::string name;
     std::deque<Preemption> last;  // preemptions in the last hour
-    std::unordered_map<std::string, OfJob> jobs;
+    std::unordered_map<std::string, JobPreemptions> jobs;
   };
 
   static JobRun run_of(const pb::Job& job);

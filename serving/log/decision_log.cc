@@ -222,10 +222,10 @@ void DecisionLog::add(std::shared_ptr<const pb::DecideRequest> request,
   s.changed.notify_one();
 }
 
-bool DecisionLog::flush(std::chrono::seconds most) {
+bool DecisionLog::flush(std::chrono::seconds timeout) {
   std::unique_lock lock(shared_->mutex);
   const uint64_t all = shared_->taken;
-  return shared_->progress.wait_for(lock, most, [&] { return shared_->done >= all; });
+  return shared_->progress.wait_for(lock, timeout, [&] { return shared_->done >= all; });
 }
 
 DecisionLog::Counts DecisionLog::counts() const {

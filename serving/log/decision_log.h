@@ -49,8 +49,8 @@ class DecisionLog {
   void add(std::shared_ptr<const pb::DecideRequest> request, const pb::DecideResponse& response,
            pb::DecisionTrace&& trace, PreemptionBounds bounds = {});
 
-  // Waits until all earlier records are written or dropped. Returns false if `most` passes first.
-  bool flush(std::chrono::seconds most);
+  // Waits until all earlier records are written or dropped. Returns false if `timeout` ends first.
+  bool flush(std::chrono::seconds timeout);
 
   Counts counts() const;
 

@@ -23,7 +23,7 @@ struct LogJob {
   int64_t max_work_us = 0;  // upper bound for a gone job; work_us for other jobs
 };
 
-struct LogFit {
+struct FittedScenario {
   std::vector<LogJob> jobs;       // jobs by submission, without jobs that were gone before they ran
   double zero_s = 0;              // snapshot time which is zero in the jobs' times
   double begin_s = 0, end_s = 0;  // first and last snapshot, in seconds since zero_s
@@ -45,6 +45,6 @@ struct LogFit {
 };
 
 // Reads a log to its end. Throws InputError if the log has no decision or several clusters.
-LogFit fit_log(LogReader& log);
+FittedScenario fit_scenario(LogReader& log);
 
 }  // namespace yard

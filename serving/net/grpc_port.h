@@ -36,12 +36,12 @@ class GrpcPort {
   const std::string& address() const { return listener_.address(); }
   grpc::HealthCheckServiceInterface& health() { return *server_->GetHealthCheckService(); }
 
-  // Accepts no more connections and gives pending calls the time `most` to end.
-  void stop(std::chrono::milliseconds most);
+  // Accepts no more connections and gives pending calls the time `timeout` to end.
+  void stop(std::chrono::milliseconds timeout);
 
-  // Returns whether the port accepts a connection and answers a call, each within the time `most`.
-  // Returns true as well if the process has no file descriptors left for the check.
-  bool answers(std::chrono::milliseconds most);
+  // Returns whether the port accepts a connection and answers a call, each within the time
+  // `timeout`. Returns true as well if the process has no file descriptors left for the check.
+  bool answers(std::chrono::milliseconds timeout);
 
   int connections();
   uint64_t turned_away() const { return turned_away_.load(); }  // connections closed over a limit

@@ -66,8 +66,8 @@ class HttpServer {
   int connections() const;
 
   // Accepts no more connections and closes connections between two requests. Connections with a
-  // request have the time `most` to end.
-  void stop(std::chrono::milliseconds most);
+  // request have the time `timeout` to end.
+  void stop(std::chrono::milliseconds timeout);
 
  private:
   struct Impl;

@@ -46,7 +46,7 @@ class Listener {
 
   // Connects to the listener from the same process and closes the connection. Returns false if the
   // process has no descriptor left for the test.
-  bool knock() const;
+  bool connect_and_close() const;
 
  private:
   void listen_on_path(const std::string& path);

@@ -109,8 +109,8 @@ Metrics::Metrics() : families_(std::make_unique<Families>()) {
 
 Metrics::~Metrics() = default;
 
-void Metrics::decided(const pb::DecideResponse& response, const std::string& known) {
-  const std::string model = response.model() == known ? known : "unknown";
+void Metrics::decided(const pb::DecideResponse& response, const std::string& served_model) {
+  const std::string model = response.model() == served_model ? served_model : "unknown";
   const std::string& source = pb::Source_Name(response.source());
   families_->decisions
       .Add({{"model", model}, {"source", source}, {"reason", pb::Reason_Name(response.reason())}})

@@ -18,9 +18,9 @@ class Metrics {
   Metrics();
   ~Metrics();
 
-  // Counts a decision. `known` is the served model's name. Other models count as "unknown", since
-  // clients may send any name. All functions of Metrics are thread-safe.
-  void decided(const pb::DecideResponse& response, const std::string& known);
+  // Counts a decision. `served_model` is the served model's name. Other models count as "unknown",
+  // since clients may send any name. All functions of Metrics are thread-safe.
+  void decided(const pb::DecideResponse& response, const std::string& served_model);
   void refused_request();
   void denied_request(const std::string& port);  // counts a request on `port` without a valid token
 

@@ -33,7 +33,7 @@ class Actor {
  public:
   struct Hooks {
     // Returns why no command may be sent now, or "" if commands may be sent.
-    std::function<std::string()> why_not;
+    std::function<std::string()> why_forbidden;
     // Called after each command, with its name ("squeue") and result.
     std::function<void(const std::string& command, const CommandResult& result)> ran;
   };
@@ -64,7 +64,7 @@ class Actor {
   std::string change_of(const SlurmJob& job, bool pinned, ActionResult& result) const;
   ActionResult update(const std::vector<std::string>& arguments, BootClock::time_point until) const;
   ActionResult forbidden(const std::string& why) const { return {Outcome::kForbidden, why, 0}; }
-  std::string why_not(BootClock::time_point until) const;
+  std::string why_forbidden(BootClock::time_point until) const;
   std::string lease() const;
 
   const Config& config_;

@@ -9,7 +9,7 @@
 
 namespace yard::slurm {
 
-class Gains {
+class DryRunGains {
  public:
   // Notes that the agent would start the job now. Returns whether that is the job's first proposal.
   bool propose(const SlurmJob& job, double now_s);

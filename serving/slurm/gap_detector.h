@@ -8,15 +8,15 @@
 
 namespace yard::slurm {
 
-class GapDetector {
+class ExecutionGapDetector {
  public:
-  explicit GapDetector(std::chrono::milliseconds most = std::chrono::seconds(1));
-  ~GapDetector();
-  GapDetector(const GapDetector&) = delete;
+  explicit ExecutionGapDetector(std::chrono::milliseconds most = std::chrono::seconds(1));
+  ~ExecutionGapDetector();
+  ExecutionGapDetector(const ExecutionGapDetector&) = delete;
 
-  // Returns the number of pauses so far, in which the process did not run for longer than `most`. A
-  // pause that ends with this call counts. A machine that is too busy to run a thread ten times a
-  // second counts as paused, too.
+  // Returns the number of gaps so far, in each of which the process stood still for longer than
+  // `most`. A gap that ends with this call counts. A machine that is too busy to run a thread ten
+  // times a second causes gaps, too.
   int gaps();
 
  private:

@@ -11,7 +11,7 @@
 namespace yard::slurm {
 
 // How a job's GPUs are spread: `count` nodes with `gpus` GPUs of the type `type` each.
-struct Shape {
+struct JobShape {
   int count = 0;
   int gpus = 0;
   std::string type;
@@ -19,9 +19,9 @@ struct Shape {
 
 // Returns the shape of a job's request on nodes of at most `node_gpus` GPUs. If Slurm might place
 // the job in several ways, returns a count of 0 and sets `reason`.
-Shape shape_of(const SlurmJob& job, int node_gpus, std::string& reason);
+JobShape shape_of(const SlurmJob& job, int node_gpus, std::string& reason);
 
-struct GovernOptions {
+struct ScopeOptions {
   const Config& config;
   std::string partition;
   bool needs_lease = true;  // false in a dry run, where jobs need no lease
@@ -29,12 +29,12 @@ struct GovernOptions {
 };
 
 // Returns whether the job is in the partition and accounts that the agent governs.
-bool in_scope(const SlurmJob& job, const GovernOptions& options);
+bool in_scope(const SlurmJob& job, const ScopeOptions& options);
 
 // Returns why a job in scope is left to Slurm; "" if the agent decides on it.
-std::string why_left(const SlurmJob& job, int node_gpus, const GovernOptions& options);
+std::string why_left(const SlurmJob& job, int node_gpus, const ScopeOptions& options);
 
 // Returns whether the agent may requeue a running job that it governs.
-bool may_preempt(const SlurmJob& job, const Config& config, const Site& site);
+bool may_preempt(const SlurmJob& job, const Config& config, const SiteConfig& site);
 
 }  // namespace yard::slurm

@@ -7,7 +7,7 @@
 
 namespace yard::slurm {
 
-struct Site {
+struct SiteConfig {
   std::string cluster;                 // ClusterName
   bool memory_counts = true;           // whether Slurm divides a node's memory among jobs
   bool has_gate = false;               // JobSubmitPlugins has lua
@@ -16,8 +16,8 @@ struct Site {
 };
 
 // Reads the output of `scontrol show config` into `site`. Lines of unknown form are skipped.
-void read_site_config(const std::string& text, Site& site);
-void read_site_partitions(const std::string& text, Site& site);  // --oneliner
-void read_site_qos(const std::string& text, Site& site);         // name|mode
+void read_site_config(const std::string& text, SiteConfig& site);
+void read_site_partitions(const std::string& text, SiteConfig& site);  // --oneliner
+void read_site_qos(const std::string& text, SiteConfig& site);         // name|mode
 
 }  // namespace yard::slurm

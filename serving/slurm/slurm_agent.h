@@ -46,7 +46,7 @@ class SlurmAgent {
 
   double seconds_since_step() const;  // thread-safe
   const AgentMetrics& metrics() const { return metrics_; }
-  nlohmann::ordered_json gains() const { return gains_.summary(); }
+  nlohmann::ordered_json dry_run_gains() const { return gains_.summary(); }
 
  private:
   struct Avoided {
@@ -59,11 +59,11 @@ class SlurmAgent {
   bool read_site();
   bool list(Listing& out);
   bool list_nodes(Listing& out);
-  std::string why_not();
+  std::string why_forbidden();
   void settle(const Listing& listing);
   void note_starts(const Listing& listing);
   bool may_still_start(const SlurmJob& job, double pinned_s) const;
-  bool resolved(const InFlight& flight, const SlurmJob* job);
+  bool resolved(const ActionInFlight& flight, const SlurmJob* job);
   void free_job(const SlurmJob& job, const char* why);
   bool in_any_scope(const SlurmJob& job) const;
   void serve(const Listing& listing, const std::string& partition);
@@ -82,13 +82,13 @@ class SlurmAgent {
   const AgentOptions options_;
   const Config& config_;
   AgentMetrics metrics_;
-  GapDetector detector_;
+  ExecutionGapDetector detector_;
   std::unique_ptr<LeaderLock> lock_;
   Actor actor_;
   Client client_;
-  Gains gains_;
+  DryRunGains gains_;
 
-  Site site_;
+  SiteConfig site_;
   bool site_read_ = false, nodes_by_scontrol_ = false;
   BootClock::time_point site_at_, until_;  // until_: when actions on the listing expire
   std::atomic<BootClock::rep> stepped_ns_;

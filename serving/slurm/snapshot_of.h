@@ -17,7 +17,7 @@
 namespace yard::slurm {
 
 // An action whose effect no listing has shown yet. A job has at most one action in flight.
-struct InFlight {
+struct ActionInFlight {
   pb::Verb verb = pb::VERB_UNSPECIFIED;
   int restarts = 0;
   std::vector<std::string> nodes;
@@ -25,7 +25,7 @@ struct InFlight {
   BootClock::time_point since;
   std::string decision;
 };
-using InFlightJobs = std::unordered_map<std::string, InFlight>;
+using InFlightJobs = std::unordered_map<std::string, ActionInFlight>;
 
 struct ClusterSnapshot {
   pb::DecideRequest request;
@@ -39,7 +39,7 @@ struct ClusterSnapshot {
 struct SnapshotInput {
   const Listing& listing;
   const Config& config;
-  const Site& site;
+  const SiteConfig& site;
   std::string partition;
   double now_s = 0;  // Unix time
   bool needs_lease = true;

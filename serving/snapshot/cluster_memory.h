@@ -44,14 +44,14 @@ class SnapshotState {
 };
 
 // The numbers of jobs at once, of users and of job names for which a memory has room.
-struct ClusterRoom {
+struct ClusterMemoryCapacity {
   int32_t slots = 0, users = 0, names = 0;
 };
 
 class ClusterMemory {
  public:
   // When a snapshot needs more than `room`, the room grows and the memory begins anew.
-  explicit ClusterMemory(const ClusterRoom& room = {}) : first_room_(room), room_(room) {}
+  explicit ClusterMemory(const ClusterMemoryCapacity& room = {}) : first_room_(room), room_(room) {}
   ClusterMemory(const ClusterMemory&) = delete;
 
   // Returns the state of the next snapshot. A job keeps its slot. A job counts as changed unless it
@@ -74,7 +74,7 @@ class ClusterMemory {
 
  private:
   // A job of the last snapshot.
-  struct Known {
+  struct KnownJob {
     Job job;
     int32_t slot = kNone, serial = 0;
     int64_t rank = 0;  // place in the queue; rises with each entry into it
@@ -91,20 +91,20 @@ class ClusterMemory {
     std::optional<Job> job;
     bool is_listed = true;  // whether row `live.job` of the snapshot lists the job
   };
-  struct Entered {
-    Known* known = nullptr;  // null: a finished job
+  struct EnteredJob {
+    KnownJob* known = nullptr;  // null: a finished job
     bool changed = false;
   };
 
-  void begin_anew(const ClusterRoom& room);
+  void begin_anew(const ClusterMemoryCapacity& room);
   bool shares_a_node(const Snapshot& snapshot) const;
   int32_t take_slot();
-  std::vector<Entered> enter_jobs(const Snapshot& snapshot, std::vector<Known>& gone);
-  std::vector<Ended> end_jobs(const Snapshot& snapshot, std::vector<Known>&& gone);
-  void rank_queue(const Snapshot& snapshot, const std::vector<Entered>& of_row);
+  std::vector<EnteredJob> enter_jobs(const Snapshot& snapshot, std::vector<KnownJob>& gone);
+  std::vector<Ended> end_jobs(const Snapshot& snapshot, std::vector<KnownJob>&& gone);
+  void rank_queue(const Snapshot& snapshot, const std::vector<EnteredJob>& of_row);
   bool make_room(const SimModel& fixed);
 
-  ClusterRoom first_room_, room_;
+  ClusterMemoryCapacity first_room_, room_;
   bool anew_ = true;  // whether the policy's memory has to be cleared
   int64_t now_us_ = -1;
   uint64_t snapshots_ = 0;
@@ -112,9 +112,9 @@ class ClusterMemory {
   int64_t next_rank_ = 0;
   int32_t high_water_ = 0;
   std::vector<int32_t> free_slots_;
-  std::unordered_map<std::string, Known> jobs_;  // by id
-  std::vector<Known*> in_slot_;                  // jobs of the last state
-  std::vector<std::string> some_nodes_;          // names of nodes in the last snapshot
+  std::unordered_map<std::string, KnownJob> jobs_;  // by id
+  std::vector<KnownJob*> in_slot_;                  // jobs of the last state
+  std::vector<std::string> some_nodes_;             // names of nodes in the last snapshot
   JobNames names_;
   Memory memory_;
   size_t lasting_bytes_ = 0;

@@ -40,10 +40,10 @@ std::string flaw_of_node_features(const pb::Node& entry, const SnapshotTenants& 
 void read_node_features(const pb::Node& entry, const SnapshotTenants& tenants, Node& node);
 
 // Finds jobs that ask for certain nodes, which the cluster manager supports and policies do not.
-class LeftToManager {
+class JobsLeftToManager {
  public:
   // Requires: the request outlives the object.
-  explicit LeftToManager(const pb::DecideRequest& request);
+  explicit JobsLeftToManager(const pb::DecideRequest& request);
 
   // Returns why a job is left to the cluster manager, or "" if a policy decides on it.
   std::string why(const pb::Job& entry) const;

@@ -79,7 +79,7 @@ class GpuLedger {
 };
 
 // Returns where a job stands in the request, such as "jobs[3] 'a'".
-std::string where_is(const pb::DecideRequest& request, int job);
+std::string label_of_job(const pb::DecideRequest& request, int job);
 
 // Returns `seconds` as microseconds, or nothing unless 0 <= seconds <= kMaxSeconds.
 std::optional<int64_t> seconds_to_us(double seconds);

@@ -17,7 +17,7 @@ const pb::Job* starved_job(const Snapshot& snapshot, const pb::DecideRequest& re
 
 // Returns the request without waiting jobs which cannot start even on an empty cluster, or wait for
 // another job or because of a tenant's limit. Requires: `snapshot` was made of `request`.
-pb::DecideRequest without_held_up_jobs(const Snapshot& snapshot, const pb::DecideRequest& request);
+pb::DecideRequest without_blocked_jobs(const Snapshot& snapshot, const pb::DecideRequest& request);
 
 // Returns the seconds for which a waiting job has waited.
 double wait_s(const pb::Job& job, double now_s);
