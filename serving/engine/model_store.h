@@ -1,5 +1,5 @@
-// The served policy. Each version of its files is tested before the server uses it. If the files
-// are damaged, unreadable or missing, or fail the test, the version in memory stays in service.
+// The served policy. The server tests new files of the policy before it uses them. If the files are
+// damaged, unreadable or missing, or fail the test, the version in memory stays in service.
 #pragma once
 
 #include <cstdint>

@@ -25,7 +25,7 @@ struct LogJob {
 
 struct FittedScenario {
   std::vector<LogJob> jobs;       // jobs by submission, without jobs that were gone before they ran
-  double zero_s = 0;              // snapshot time which is zero in the jobs' times
+  double zero_s = 0;              // snapshot time at which the jobs' times are zero
   double begin_s = 0, end_s = 0;  // first and last snapshot, in seconds since zero_s
   uint64_t decisions = 0;
   uint64_t finished = 0, gone = 0, censored = 0;

@@ -23,7 +23,7 @@ struct LogSummary {
   uint64_t missing = 0;  // decisions dropped or damaged, as gaps in their numbers show
   Range unix_s;          // times of decisions by the server's clock
   Range time_s;          // times of snapshots by the cluster manager's clock
-  std::map<std::pair<std::string, std::string>, uint64_t> models;   // decisions by name, digest
+  std::map<std::pair<std::string, std::string>, uint64_t> models;   // decisions by model and digest
   std::map<std::pair<std::string, std::string>, uint64_t> reasons;  // decisions by source, reason
   std::map<std::string, uint64_t> deciders;
   uint64_t starts = 0, preemptions = 0;

@@ -19,7 +19,7 @@ std::optional<double> number_of(const Json& record, const char* key);
 // of range.
 int int_of(const Json& record, const char* key, int otherwise);
 
-// Returns a text, or "" if the field is absent, null or no text. Lists are joined by commas.
+// Returns a text, or "" if the field is absent, null or no text. List items are joined by commas.
 std::string text_of(const Json& record, const char* key);
 
 std::vector<std::string> texts_of(const Json& record, const char* key);

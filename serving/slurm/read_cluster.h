@@ -1,5 +1,5 @@
-// Reads the JSON of squeue and sinfo. A record that cannot be read is reported, and left out or its
-// GPUs count as held. All other records are read as usual.
+// Reads the JSON of squeue and sinfo. A record that cannot be read is reported; either it is left
+// out or its GPUs count as held. All other records are read as usual.
 #pragma once
 
 #include <string>

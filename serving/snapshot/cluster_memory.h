@@ -77,7 +77,7 @@ class ClusterMemory {
   struct KnownJob {
     Job job;
     int32_t slot = kNone, serial = 0;
-    int64_t rank = 0;  // place in the queue; rises with each entry into it
+    int64_t rank = 0;  // order in the queue; rises with each entry into the queue
     // Phase and starts as reported, or as they will be after the plan is carried out.
     Phase phase = Phase::kFree;
     int32_t started = 0;
