@@ -4,8 +4,8 @@
  *   yardmaster_env* env = yardmaster_env_open("agent=sched2\ncluster=8x8\nnum_envs=64\n",
  *                                             error, sizeof error);
  *   yardmaster_env_reset(env);
- *   const float* jobs = yardmaster_env_jobs(env);           // (worlds, rows, features)
- *   const uint8_t* mask = yardmaster_env_mask(env);         // (worlds, rows + 1)
+ *   const float* jobs = yardmaster_env_jobs(env);           // shape (worlds, rows, features)
+ *   const uint8_t* mask = yardmaster_env_mask(env);         // shape (worlds, rows + 1); 1: legal
  *   yardmaster_env_step(env, actions);                      // actions: (worlds) int32
  *
  * Build a program with
@@ -13,8 +13,8 @@
  *
  * The environment owns all tensors. Their addresses do not change; reset() and step() overwrite
  * them. Functions that return int return 0, or -1 on an error. yardmaster_env_error() describes the
- * error until the next call. Text lives as long as the environment, that of help() as long as the
- * process. Only one thread at a time may use an environment.
+ * error until the next call. Returned texts live as long as the environment, and the text of help()
+ * as long as the process. Only one thread at a time may use an environment.
  */
 #ifndef YARDMASTER_ENV_H
 #define YARDMASTER_ENV_H

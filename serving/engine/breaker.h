@@ -1,5 +1,5 @@
-// A circuit breaker in front of a policy. When too many of its last decisions failed, others decide
-// for a while; then some decisions are given to it on trial. Thread-safe.
+// A circuit breaker for a policy. The breaker opens if the policy fails too often, and a heuristic
+// decides. A half-open breaker lets the policy make some decisions on trial. Thread-safe.
 //
 //   closed --too many failures--> open --its time is over--> half-open --enough successes--> closed
 //                                   ^------------- a failure --------------'
@@ -14,15 +14,15 @@
 namespace yard {
 
 struct BreakerOptions {
-  double failed_share = 0.2;  // of the last decisions; 1: the breaker never opens
-  int at_least = 20;          // decisions before it may open
-  int window = 100;           // decisions at most that count
-  double window_s = 60;       // and none older
-  double open_s = 30;         // at first; twice as long after each failed trial
+  double failed_share = 0.2;  // share of failed decisions above which the breaker opens; 1: never
+  int at_least = 20;          // fewest counted decisions at which the breaker may open
+  int window = 100;           // largest number of latest decisions that are counted
+  double window_s = 60;       // age in seconds above which decisions are not counted
+  double open_s = 30;  // seconds the breaker is open at first; doubled after each failed trial
   double max_open_s = 600;
-  int trial_every = 20;  // decisions, of which one is a trial while half-open
-  double trial_s = 5;    // and a trial after this time, if there are few decisions
-  int trials = 10;       // that must succeed in a row
+  int trial_every = 20;  // while half-open, one of so many decisions is a trial
+  double trial_s = 5;    // seconds after a trial at which the next decision is a trial, too
+  int trials = 10;       // successful trials in a row that close the breaker
 };
 
 class Breaker {
@@ -34,13 +34,13 @@ class Breaker {
 
   // Returns whether the policy may make the next decision.
   bool admits(Time now);
-  // Counts a decision which the policy made or failed to make.
+  // Counts a decision of the policy, which succeeded or failed.
   void add(bool failed, Time now);
-  void reset();  // closed, with no decisions counted
+  void reset();  // closes the breaker and forgets all decisions
 
   State state(Time now) const;
   uint64_t times_opened() const;
-  std::string detail(Time now) const;  // why it is not closed, in words
+  std::string detail(Time now) const;  // why the breaker is not closed; empty: it is closed
 
  private:
   struct Decision {
@@ -57,7 +57,7 @@ class Breaker {
   double open_s_ = 0;
   int since_trial_ = 0, succeeded_ = 0;
   uint64_t times_opened_ = 0;
-  int failures_ = 0, counted_ = 0;  // when it opened
+  int failures_ = 0, counted_ = 0;  // failed and counted decisions when the breaker opened
   std::deque<Decision> last_;
 };
 

@@ -224,7 +224,7 @@ void Engine::Call::begin_heuristic(std::unique_lock<std::mutex>& lock) {
          if (!starved) {
            return call->on_heuristic(run_policy(*policy, read->snapshot, *read->request, tracing));
          }
-         const pb::DecideRequest others = without_held_up_jobs(read->snapshot, *read->request);
+         const pb::DecideRequest others = without_blocked_jobs(read->snapshot, *read->request);
          const Snapshot snapshot(others, read->snapshot.bounds());
          PolicyResult answer = run_policy(*policy, snapshot, others);
          list_quarantined(read->snapshot, answer.response);

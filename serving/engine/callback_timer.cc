@@ -30,7 +30,7 @@ void CallbackTimer::cancel(const Key& key) {
   calls_.erase(entry);
 }
 
-void CallbackTimer::hurry() {
+void CallbackTimer::run_all_now() {
   const std::lock_guard lock(mutex_);
   hurries_ = true;
   changed_.notify_one();

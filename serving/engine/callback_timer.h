@@ -17,16 +17,16 @@ class CallbackTimer {
   using Clock = std::chrono::steady_clock;
 
   CallbackTimer();
-  ~CallbackTimer();  // runs all pending callbacks at once
+  ~CallbackTimer();  // runs all pending callbacks immediately
   CallbackTimer(const CallbackTimer&) = delete;
 
   using Key = std::pair<Clock::time_point, uint64_t>;
 
   Key at(Clock::time_point when, std::function<void()> call);
-  // Forgets a callback that has not begun.
+  // Cancels a callback that has not begun to run.
   void cancel(const Key& key);
-  // Runs all callbacks at once, and later ones when they come.
-  void hurry();
+  // Runs all pending callbacks now, and later callbacks as soon as they are added.
+  void run_all_now();
 
  private:
   void run();
@@ -34,8 +34,8 @@ class CallbackTimer {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::map<Key, std::function<void()>> calls_;
-  // When the thread looks again. Most callbacks are cancelled before their time, so that it rarely
-  // has to be woken for an earlier one.
+  // Time at which the sleeping thread wakes up by itself. A new callback wakes the thread only if
+  // it is due before `wakes_at_`.
   Clock::time_point wakes_at_ = Clock::time_point::min();
   uint64_t last_ = 0;
   bool hurries_ = false, ending_ = false;

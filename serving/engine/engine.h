@@ -38,52 +38,52 @@ inline constexpr const char* kForStarved = "easy";
 struct EngineOptions {
   std::string fallback = "las";
   int threads = 4;          // threads which run policies
-  int max_waiting = 64;     // decisions queued for these threads
-  int reading_threads = 2;  // threads which read requests; one more for small requests only
-  int max_unread = 1024;    // requests queued for these threads
+  int max_waiting = 64;     // decisions that may wait for a policy thread
+  int reading_threads = 2;  // threads which read requests, besides one for small requests
+  int max_unread = 1024;    // requests that may wait for a reading thread
   size_t max_unread_bytes = size_t{256} << 20;
-  double budget_ms = 50;  // time for a decision, if the request sets no budget
-  int max_jobs = 50'000;  // larger snapshots go to the fallback at once
+  double budget_ms = 50;  // milliseconds for a decision, if the request sets no budget
+  int max_jobs = 50'000;  // snapshots with more jobs are decided by the fallback
   int max_gpus = 200'000;
-  size_t max_memories = 64;  // of policies, one for each cluster and model
+  size_t max_memories = 64;  // policies' memories kept, one for each cluster and model
   size_t max_memory_bytes = size_t{256} << 20;
-  size_t max_states = 64;  // of clusters whose managers send deltas
+  size_t max_states = 64;  // cluster states kept for managers that send deltas
   size_t max_state_bytes = size_t{256} << 20;
   AnswerStore::Options answers = {};
   size_t max_recent = 256;  // decisions that can be explained
   size_t max_recent_bytes = size_t{64} << 20;
   PreemptionLimitOptions preemptions = {};
   BreakerOptions breaker = {};
-  double max_idle_s = 3600;     // learned policies may leave GPUs idle beside jobs; 0: for ever
-  double max_wait_s = 604'800;  // of a job before a heuristic places it; 0: any
-  double max_age_s = 60;        // of a snapshot; 0: any
-  double valid_s = 60;          // actions expire after it
+  double max_idle_s = 3600;     // seconds a learned policy may idle GPUs while jobs wait; 0: any
+  double max_wait_s = 604'800;  // seconds a job may wait before a heuristic decides; 0: any
+  double max_age_s = 60;        // seconds after which a snapshot is too old; 0: never
+  double valid_s = 60;          // seconds after which an action expires
   Tracing tracing = Tracing::kNone;  // whether ServedDecision::trace is filled
 };
 
-// A request that has arrived, and ways to read and answer it. All functions may be called from any
-// thread, and by then the sender may have gone.
+// A request that has arrived, with functions to read and answer it. The functions may be called
+// from any thread, even after the sender has gone.
 struct IncomingRequest {
   using Read = std::function<std::shared_ptr<pb::DecideRequest>()>;
 
   Read read;                    // throws InputError
-  size_t bytes = 0;             // its size
-  std::string client;           // requests of the same client share the server's time
+  size_t bytes = 0;             // size of the message
+  std::string client;           // name of the sender; clients share the server's time fairly
   bool is_client_known = true;  // false: `client` stands for many senders
-  std::string request_id;       // if it is known before reading
+  std::string request_id;       // id of the request, if known before reading
   std::chrono::steady_clock::time_point deadline;
-  std::function<bool()> cancelled;  // whether the sender no longer waits; null: it does
-  // Exactly one of these is called, once.
+  std::function<bool()> cancelled;  // whether the sender has stopped waiting; null: never
+  // Either done() or refuse() is called, exactly once.
   std::function<void(pb::DecideResponse&&)> done;
-  std::function<void(const pb::Refusal& why)> refuse;  // it contradicts itself, or is no request
+  std::function<void(const pb::Refusal& why)> refuse;  // for a malformed request
 };
 
-// An answer about to be sent.
+// A decision that is about to be sent, with its request.
 struct ServedDecision {
-  const std::shared_ptr<const pb::DecideRequest> request;  // null: it was not read in time
+  const std::shared_ptr<const pb::DecideRequest> request;  // null: the request was not read in time
   const pb::DecideResponse& response;
-  pb::DecisionTrace& trace;        // may be moved from
-  const PreemptionBounds* bounds;  // of the request; null: it was not read in time
+  pb::DecisionTrace& trace;        // the receiver may move the trace away
+  const PreemptionBounds* bounds;  // limits on preemptions; null: the request was read too late
 };
 
 class Engine {
@@ -91,24 +91,24 @@ class Engine {
   using Clock = std::chrono::steady_clock;
   using OnServed = std::function<void(const ServedDecision&)>;
 
-  // `on_served` is called with every answer before it is sent, from any thread. It must not block.
-  // Throws InputError if the fallback is unknown or not servable. Requires: `models` outlives this.
+  // Calls `on_served`, which must not block, with each answer before it is sent, from any thread.
+  // Throws InputError if the fallback is unknown or cannot serve. `models` must outlive the engine.
   Engine(const EngineOptions& options, ModelCatalog& models, OnServed on_served);
   ~Engine();  // answers all pending requests now
   Engine(const Engine&) = delete;
 
-  // Answers at the latest a few milliseconds before the deadline, if that leaves them.
+  // Answers the request at the latest a few milliseconds before its deadline, if possible.
   void submit(IncomingRequest request);
 
-  // Answers all pending requests now, and later ones at once.
-  void hurry() { alarm_.hurry(); }
+  // Answers all pending requests now, and later requests as soon as they arrive.
+  void answer_all_now() { alarm_.run_all_now(); }
 
   int stuck() const { return policies_.stuck() + heuristics_.stuck() + aside_.stuck(); }
   int pending() const { return pending_.load(); }
   const MemoryStore& memories() const { return *memories_; }
-  // The breaker in front of a version of a model, which lives as long as this.
+  // Returns the breaker of one version of a model. The breaker lives as long as the engine.
   Breaker& breaker_of(const std::string& model, const std::string& digest);
-  uint64_t breakers_opened() const;  // how often, of all models together
+  uint64_t breakers_opened() const;  // how often breakers have opened, over all models
 
   // Limits later requests of the cluster to what its manager can carry out. Throws InputError if
   // the registration makes no sense.
@@ -130,14 +130,14 @@ class Engine {
   const EngineOptions options_;
   ModelCatalog& models_;
   const OnServed on_served_;
-  // Shared with heuristics that hang.
+  // Shared with heuristics that hang and outlive the engine.
   std::shared_ptr<const Policy> fallback_, for_starved_;
   const std::shared_ptr<MemoryStore> memories_;  // shared with policies that hang
   StateStore states_;
   PreemptionLimits preemptions_;
   IdleWatch idle_;
   mutable std::mutex breakers_mutex_;
-  std::map<std::string, Breaker> breakers_;  // by name and digest
+  std::map<std::string, Breaker> breakers_;  // by the model's name and digest
   AnswerStore answers_;
   RecentDecisions recent_;
   std::atomic<uint64_t> repeated_ = 0;
@@ -145,11 +145,11 @@ class Engine {
   Registrations registrations_;
   std::atomic<uint64_t> ids_ = 0;
   std::atomic<int> pending_ = 0;
-  TimeEstimate reading_time_, heuristic_time_;  // by bytes; by jobs and nodes
+  TimeEstimate reading_time_, heuristic_time_;  // reading by bytes; heuristic by jobs and nodes
   WorkPool policies_, heuristics_;
-  CallbackTimer alarm_;  // destroyed before the pools: gives stuck work up, so that they can end
-  WorkPool aside_;       // for what no manager waits for: shadows and explanations
-  WorkPool reading_;     // destroyed first: no call begins after the alarm has ended
+  CallbackTimer alarm_;  // destroyed before the pools, so that it can abandon their stuck work
+  WorkPool aside_;       // runs shadows and explanations, for which no manager waits
+  WorkPool reading_;     // destroyed first, so that no request begins without an alarm
 };
 
 }  // namespace yard

@@ -1,5 +1,5 @@
-// Notices policies that leave GPUs idle although jobs wait which need no more. By the time of the
-// snapshots. Thread-safe.
+// Detects policies that leave GPUs idle although a waiting job needs no more GPUs than are free.
+// The times of the snapshots measure how long GPUs are idle. Thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -11,31 +11,31 @@
 
 namespace yard {
 
-// Whether the answer starts jobs on more GPUs than it takes from others.
+// Returns whether the answer starts jobs on more GPUs than its preemptions free.
 bool uses_idle_gpus(const pb::DecideRequest& request, const pb::DecideResponse& answer);
 
 class IdleWatch {
  public:
-  // Remembers the clusters used last. `max_idle_s` 0: notices nothing.
+  // Watches the `max_count` clusters seen last. If `max_idle_s` is 0, the watch is off.
   IdleWatch(double max_idle_s, size_t max_count) : max_idle_s_(max_idle_s), max_count_(max_count) {}
 
-  // Returns for how long the policy has left GPUs idle, this answer included, if that is longer
-  // than allowed; else 0. `key`: names the cluster and the policy.
+  // Returns the seconds for which a policy has left GPUs idle, up to `answer`, or 0 if they do not
+  // exceed `max_idle_s`. `key` names the cluster and the policy.
   double idle_s(const std::string& key, const pb::DecideRequest& request,
                 const pb::DecideResponse& answer);
-  // No waiting job could start after all: its time counts from now on.
+  // Counts idle time from `now_s` on: the free GPUs turned out to fit no waiting job.
   void restart(const std::string& key, double now_s);
 
  private:
   struct Entry {
     std::string key;
-    double since_s;  // no answer has started or preempted a job since
+    double since_s;  // time of the first answer in the idle period
   };
 
   const double max_idle_s_;
   const size_t max_count_;
   std::mutex mutex_;
-  std::list<Entry> entries_;  // the one used last is first
+  std::list<Entry> entries_;  // the entry used last comes first
 };
 
 }  // namespace yard

@@ -1,5 +1,5 @@
-// What the served policies remember of the clusters: a memory for each cluster and model, bounded
-// in number and bytes. Those not used for longest go first. Thread-safe.
+// Memories of the served policies, one for each cluster and model, bounded in number and bytes. The
+// least recently used memory is dropped first. Thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -16,10 +16,10 @@ class MemoryStore {
  public:
   MemoryStore(size_t max_count, size_t max_bytes) : max_count_(max_count), max_bytes_(max_bytes) {}
 
-  // Returns the memory of a cluster and model, for one decision at `now_us`. It is a fresh one if
-  // there is none, if another decision uses it, or if it is of a later time.
+  // Returns the memory of a cluster and model, for one decision at `now_us`. Returns a new
+  // memory if none is stored, another decision uses it, or the stored memory is of a later time.
   std::unique_ptr<ClusterMemory> take(const std::string& key, int64_t now_us);
-  // Gives it back, unless there is a later one by now.
+  // Stores a memory after its decision, unless the store has a later one by now.
   void give_back(const std::string& key, std::unique_ptr<ClusterMemory> memory);
 
   size_t count() const;
@@ -35,7 +35,7 @@ class MemoryStore {
 
   const size_t max_count_, max_bytes_;
   mutable std::mutex mutex_;
-  std::list<Entry> entries_;  // the one used last is first
+  std::list<Entry> entries_;  // the entry used last comes first
   size_t bytes_ = 0;
 };
 

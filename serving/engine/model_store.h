@@ -1,5 +1,5 @@
-// The served policy. A version of its files is tested before the server uses it. If the files are
-// damaged, unreadable or gone, or fail the test, the version in memory stays in service.
+// The served policy. The server tests new files of the policy before it uses them. If the files are
+// damaged, unreadable or missing, or fail the test, the version in memory stays in service.
 #pragma once
 
 #include <cstdint>
@@ -16,19 +16,19 @@ namespace yard {
 
 struct Model {
   std::unique_ptr<const Policy> policy;
-  std::string digest;  // of a checkpoint, else empty
-  // Fields of snapshots without which its decisions would rest on zeros; see missing_field().
+  std::string digest;  // hash of the checkpoint; empty: not a checkpoint
+  // Fields of snapshots without which the policy would decide on zeros; see missing_field().
   std::vector<std::string> snapshot_fields = {};
 };
 
-// Opens a policy as open_policy() does. Throws InputError also if it needs information which a live
-// cluster does not have.
+// Opens a policy as open_policy() does. Throws InputError also if the policy needs information
+// which a live cluster does not have.
 Model open_servable(const std::string& text);
 
 class ModelStore {
  public:
   struct Current {
-    std::shared_ptr<const Model> model;  // null: none is served, see reason
+    std::shared_ptr<const Model> model;  // null: no model is served, for `reason`
     pb::Reason reason = pb::NONE;
     std::string detail;
     std::string name;
@@ -43,21 +43,22 @@ class ModelStore {
     uint64_t refusals = 0;
   };
 
-  // `text`: a spec as for open_policy(); empty: no model. `name`: empty for that of the folder,
-  // file or policy. A damaged checkpoint is a reason, not an error. Throws InputError if there is
-  // no such policy or folder, or the policy cannot serve a live cluster.
+  // `text`: a policy as for open_policy(); empty: no model. `name`: the model's name; empty: the
+  // name of the folder, file or policy. current() gives the reason if a checkpoint is damaged.
+  // Throws InputError if the policy or folder does not exist or cannot serve a live cluster.
   ModelStore(const std::string& text, const std::string& name);
 
   const std::string& name() const { return name_; }
   const std::string& text() const { return text_; }
 
-  // Thread-safe, as are the functions below.
+  // Returns the served version, or the reason why there is none. Thread-safe, as are the functions
+  // below.
   Current current() const;
   Status status() const;
 
-  // Checks the files and decides which version is served from then on.
+  // Checks the model's files and decides which version is served from now on.
   void reload();
-  // Does so only if a file changed since the last check.
+  // Checks the model's files only if one has changed since the last check.
   void reload_if_changed();
 
  private:

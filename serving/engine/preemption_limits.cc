@@ -73,7 +73,7 @@ PreemptionBounds PreemptionLimits::bounds_of(const pb::DecideRequest& request,
   for (const pb::Job& job : request.jobs()) {
     int count = 0;
     if (const auto it = cluster.jobs.find(job.id()); it != cluster.jobs.end()) {
-      OfJob& known = it->second;
+      JobPreemptions& known = it->second;
       known.is_carried_out |= !holds_gpus(job) || known.run != run_of(job);
       if (!known.is_carried_out) {
         out.preempting.insert(job.id());
@@ -99,7 +99,7 @@ void PreemptionLimits::count(const pb::DecideRequest& request, const std::string
   for (const pb::Action& action : response.actions()) {
     if (!preempts(action)) continue;
     const pb::Job& job = *jobs.at(action.job());
-    OfJob& known = cluster.jobs[job.id()];
+    JobPreemptions& known = cluster.jobs[job.id()];
     if (known.count > 0 && !known.is_carried_out) continue;
     known = {.count = known.count + 1, .is_carried_out = false, .run = run_of(job)};
     cluster.last.push_back({request.time_s(), gpus_held(job), job.id()});

@@ -1,5 +1,5 @@
-// Limits on how often a server lets policies disturb running jobs. It counts the preemptions in its
-// own answers, by the time of the snapshots. Thread-safe.
+// Limits on how often a server lets policies preempt running jobs. The server counts preemptions in
+// its own answers, by the times of the snapshots. Thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -16,23 +16,23 @@
 namespace yard {
 
 struct PreemptionLimitOptions {
-  double interval_s = 600;  // at most an hour
-  double gpu_share = 0.1;   // of the cluster's GPUs, within the interval; 1 or more: no limit
-  int per_job = 6;          // within an hour
-  double min_run_s = 60;    // a job runs at least so long before it is preempted
+  double interval_s = 600;  // period of `gpu_share` in seconds, at most an hour
+  double gpu_share = 0.1;   // share of all GPUs preempted per `interval_s` at most; 1: no limit
+  int per_job = 6;          // preemptions of one job within an hour
+  double min_run_s = 60;    // seconds that a job runs before it may be preempted
 };
 
 class PreemptionLimits {
  public:
-  // Remembers the clusters used last.
+  // Remembers the preemptions of the `max_clusters` clusters seen last.
   PreemptionLimits(const PreemptionLimitOptions& options, size_t max_clusters)
       : options_(options), max_clusters_(max_clusters) {}
 
-  // Returns what a decision on the snapshot may do. `sender`: names the cluster, if the request
-  // does not.
+  // Returns which jobs and GPUs a decision on the snapshot may preempt. `sender` names the cluster
+  // if the request does not.
   PreemptionBounds bounds_of(const pb::DecideRequest& request, const std::string& sender);
-  // Counts the preemptions of an answer. A job that runs on because the cluster manager has not
-  // preempted it yet counts once, however often the answers preempt it. Requires: a legal answer.
+  // Counts the preemptions of a legal answer. A job that runs on because the cluster manager has
+  // not preempted it yet counts once, however often the answers preempt it.
   void count(const pb::DecideRequest& request, const std::string& sender,
              const pb::DecideResponse& response);
 
@@ -48,15 +48,15 @@ class PreemptionLimits {
     int64_t gpus;
     std::string job;
   };
-  struct OfJob {
-    int count = 0;                // in `last`
-    bool is_carried_out = false;  // the last of them
-    JobRun run;                   // which that one preempts
+  struct JobPreemptions {
+    int count = 0;                // of its preemptions in `last`
+    bool is_carried_out = false;  // the job's last preemption has taken effect
+    JobRun run;                   // the run which the job's last preemption ends
   };
   struct Cluster {
     std::string name;
-    std::deque<Preemption> last;  // of the last hour
-    std::unordered_map<std::string, OfJob> jobs;
+    std::deque<Preemption> last;  // preemptions in the last hour
+    std::unordered_map<std::string, JobPreemptions> jobs;
   };
 
   static JobRun run_of(const pb::Job& job);
@@ -67,7 +67,7 @@ class PreemptionLimits {
   const PreemptionLimitOptions options_;
   const size_t max_clusters_;
   std::mutex mutex_;
-  std::list<Cluster> clusters_;  // the one used last is first
+  std::list<Cluster> clusters_;  // the cluster seen last comes first
 };
 
 }  // namespace yard

@@ -1,5 +1,5 @@
-// The last states of clusters whose managers send deltas, bounded in number and bytes. The state
-// that was not used for longest goes first. Thread-safe.
+// The latest state of each cluster whose manager sends deltas, bounded in number and bytes. The
+// least recently used state is dropped first. Thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ class MissingState : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// The name of a request's cluster. Two senders which name none have two clusters.
+// Returns the name of a request's cluster. A sender which names no cluster counts as a cluster.
 std::string cluster_key(const pb::DecideRequest& request, const std::string& sender);
 
 class StateStore {
@@ -29,11 +29,11 @@ class StateStore {
 
   StateStore(size_t max_count, size_t max_bytes) : max_count_(max_count), max_bytes_(max_bytes) {}
 
-  // Returns the state after a request: the request itself, or what its delta makes of an earlier
-  // one. `sender`: names the cluster, if the request does not. Throws MissingState, and InputError
-  // for a delta that contradicts itself.
+  // Returns the state after a request: a full snapshot itself, or the stored state with a delta
+  // applied. `sender` names the cluster if the request does not. Throws MissingState if the state
+  // which a delta changes is not stored, and InputError for a delta that contradicts itself.
   State state_after(State request, const std::string& sender);
-  // Keeps a state that makes sense, if it has a version.
+  // Stores a valid state, for later deltas, if it has a version.
   void keep(State state, const std::string& sender);
 
  private:
@@ -45,7 +45,7 @@ class StateStore {
 
   const size_t max_count_, max_bytes_;
   std::mutex mutex_;
-  std::list<Entry> entries_;  // the one used last is first
+  std::list<Entry> entries_;  // the entry used last comes first
   size_t bytes_ = 0;
 };
 

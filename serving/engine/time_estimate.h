@@ -7,7 +7,7 @@
 
 namespace yard {
 
-// How long a kind of work takes by its size, from its last runs. Thread-safe.
+// Estimates how long work of a given size takes, from its latest durations. Thread-safe.
 class TimeEstimate {
  public:
   void add(size_t size, double ms) {
@@ -17,11 +17,11 @@ class TimeEstimate {
     mean.store(before == 0 ? now : before + kWeight * (now - before), std::memory_order_relaxed);
   }
 
-  // Milliseconds; 0 if no work of about this size has ended.
+  // Returns milliseconds, or 0 if no work of about this size has ended.
   double of(size_t size) const { return mean_ms_[class_of(size)].load(std::memory_order_relaxed); }
 
  private:
-  static constexpr float kWeight = 0.1F;  // of the newest run
+  static constexpr float kWeight = 0.1F;  // weight of the newest duration in the mean
 
   static size_t class_of(size_t size) { return static_cast<size_t>(std::bit_width(size)); }
 

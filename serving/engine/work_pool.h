@@ -1,4 +1,4 @@
-// A thread pool that clients share fairly, and that outlives work which hangs.
+// A thread pool that clients share fairly, and that goes on working while some work hangs.
 #pragma once
 
 #include <cstddef>
@@ -10,23 +10,23 @@
 namespace yard {
 
 struct WorkItem {
-  std::string client;          // whose work it is
-  size_t cost = 1;             // in which shares are counted, such as bytes
+  std::string client;          // name of the client that submits the work
+  size_t cost = 1;             // measure of the client's share, such as bytes
   std::function<void()> work;  // must not throw
-  // Called instead of `work` if the item gives way to those of other clients, or the pool ends.
+  // Called instead of `work` if the item makes room for another client's work, or the pool ends.
   std::function<void()> drop = {};
 };
 
-// While work waits, each client gets the same share of the pool's time: an item that costs little
-// passes those of clients that have had much (start-time fair queueing, Goyal, Vin and Cheng,
-// 1996). Work that hangs blocks its thread only. If the queue is full, the client with the most
-// waiting work gives way; if all threads hang, work is refused. The destructor does not wait for
-// work that was abandoned.
+// Clients with waiting work get equal shares of the pool (start-time fair queueing, Goyal, Vin and
+// Cheng, 1996). Cheap work thus overtakes the work of clients that have used much of the pool. Work
+// that hangs blocks only its own thread. If the queue is full, the client with the most waiting
+// work loses its latest item. If all threads hang, the pool refuses new work. The destructor does
+// not wait for abandoned work.
 class WorkPool {
  public:
   struct Options {
     int threads = 4;
-    int small_threads = 0;  // further ones, for items of at most `small_cost` only
+    int small_threads = 0;  // additional threads, only for items of at most `small_cost`
     size_t small_cost = size_t{64} << 10;
     int max_waiting = 64;
     size_t max_waiting_cost = std::numeric_limits<size_t>::max();
@@ -36,7 +36,7 @@ class WorkPool {
   class Ticket {
    public:
     virtual ~Ticket() = default;
-    // Work which has begun counts as stuck until it ends; other work is forgotten, without a call.
+    // Removes waiting work from the queue. Work that runs counts as stuck until it ends.
     virtual void abandon() = 0;
   };
 
@@ -44,8 +44,8 @@ class WorkPool {
   ~WorkPool();
   WorkPool(const WorkPool&) = delete;
 
-  // Returns null, without a call, if the work is refused. Abandoned work may outlive this object
-  // and must own all it uses.
+  // Returns null, and calls nothing, if the pool refuses the work. Abandoned work may outlive the
+  // pool and must own all that it uses.
   std::shared_ptr<Ticket> submit(WorkItem item);
 
   int stuck() const;

@@ -244,10 +244,10 @@ bool DecisionLog::add(const std::string& cluster, const pb::Outcome& outcome) {
   return shared_->push({0, 0, bytes, nullptr, {}, {}, {}, std::move(reported)});
 }
 
-bool DecisionLog::flush(std::chrono::seconds most) {
+bool DecisionLog::flush(std::chrono::seconds timeout) {
   std::unique_lock lock(shared_->mutex);
   const uint64_t all = shared_->taken;
-  return shared_->progress.wait_for(lock, most, [&] { return shared_->done >= all; });
+  return shared_->progress.wait_for(lock, timeout, [&] { return shared_->done >= all; });
 }
 
 DecisionLog::Counts DecisionLog::counts() const {

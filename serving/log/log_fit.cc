@@ -122,7 +122,7 @@ class Fitter {
   uint64_t decisions() const { return fit_.decisions; }
 
   // Requires: at least one decision.
-  LogFit finish() {
+  FittedScenario finish() {
     fit_.may_preempt = preempts_;
     fit_.cluster_yaml = cluster_text();
     double zero_s = first_s_;
@@ -235,7 +235,7 @@ class Fitter {
     return out;
   }
 
-  LogFit fit_;
+  FittedScenario fit_;
   std::string cluster_;
   double first_s_ = 0, last_s_ = -1;
   pb::DecideRequest last_;  // the latest snapshot's cluster and costs
@@ -283,7 +283,7 @@ class FinishedWork {
 
 }  // namespace
 
-LogFit fit_log(LogReader& log) {
+FittedScenario fit_scenario(LogReader& log) {
   Fitter fitter;
   for (const pb::LogRecord& record : log) {
     if (record.has_decision()) fitter.take(record.decision());
@@ -298,7 +298,7 @@ LogFit fit_log(LogReader& log) {
   return fitter.finish();
 }
 
-Trace LogFit::trace(uint64_t seed, int draw) const {
+Trace FittedScenario::trace(uint64_t seed, int draw) const {
   const FinishedWork donors(jobs);
   const Rng stream = Rng(seed).split(static_cast<uint64_t>(draw));
   Trace out;
@@ -320,7 +320,7 @@ Trace LogFit::trace(uint64_t seed, int draw) const {
   return out;
 }
 
-uint64_t LogFit::jobs_with_doubled_work() const {
+uint64_t FittedScenario::jobs_with_doubled_work() const {
   const FinishedWork donors(jobs);
   return static_cast<uint64_t>(std::ranges::count_if(jobs, [&](const LogJob& job) {
     return job.end == LogEnd::kCensored && donors.longer_than(job).empty();

@@ -23,21 +23,21 @@ inline constexpr uint32_t kLogFormat = 1;
 class LogReader {
  public:
   struct Damage {
-    uint64_t cut_tails = 0;  // files ending within a record, as after kill -9 or during a write
+    uint64_t cut_tails = 0;  // files that end within a record, as after kill -9 or during a write
     uint64_t damaged = 0;    // records with a wrong checksum, or which are no LogRecord
     uint64_t lost = 0;       // files whose remainder cannot be read
     uint64_t unknown = 0;    // records of an unknown kind
-    std::string first;  // place, expected and actual, of the first damage other than a cut tail
+    std::string first;       // error text of the first damage that is not a cut tail
   };
 
-  // `path` is a folder or one file. Throws InputError if there is no log.
+  // Opens a folder of log files or one log file. Throws InputError if `path` has no log.
   explicit LogReader(const std::filesystem::path& path);
 
-  // Reads the next decision, outcome or report into record(). Returns false at the end. Throws
-  // InputError for a file of another format.
+  // Reads the next decision, outcome or report into record(). Returns false at the end of the log.
+  // Throws InputError if a file has another format version.
   bool next();
   const pb::LogRecord& record() const { return record_; }
-  const pb::LogHead& head() const { return head_; }  // of the current file
+  const pb::LogHead& head() const { return head_; }  // head of the current file
 
   const Damage& damage() const { return damage_; }
   const std::vector<LogFile>& files() const { return files_; }
@@ -56,7 +56,7 @@ class LogReader {
     LogReader* log_;
     bool over_;
   };
-  Iterator begin() { return Iterator(this); }  // continues after the last next()
+  Iterator begin() { return Iterator(this); }  // the iteration continues after the last next()
   static std::default_sentinel_t end() { return {}; }
 
  private:

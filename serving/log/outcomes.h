@@ -1,5 +1,5 @@
-// Derives outcomes of jobs from successive snapshots: jobs which were present and are gone. Only
-// snapshots which name one cluster and share a node are compared.
+// Derives the outcomes of jobs which one snapshot lists and the next one lacks. Only snapshots
+// which name the same cluster and share a node are compared.
 #pragma once
 
 #include <list>
@@ -15,9 +15,9 @@ namespace yard {
 
 class OutcomeTracker {
  public:
-  // Must be called with every answer, in order. Returns the outcomes of jobs in the cluster's last
-  // snapshot which `request` lacks. Returns nothing if `request` is older, or, starting
-  // over, if the clock was set back.
+  // Takes every request with its answer, in order. Returns the outcomes of jobs which the cluster's
+  // last snapshot has and `request` lacks. Returns nothing if `request` is older than that
+  // snapshot. If the cluster's clock was set back, tracking starts again with `request`.
   std::vector<pb::LoggedOutcome> update(std::shared_ptr<const pb::DecideRequest> request,
                                         const pb::DecideResponse& response);
 
@@ -26,11 +26,11 @@ class OutcomeTracker {
     std::vector<pb::LoggedOutcome> compare(const pb::DecideRequest& before);
 
     std::shared_ptr<const pb::DecideRequest> last;
-    std::unordered_map<std::string, std::string> started_by;  // job -> decision_id
+    std::unordered_map<std::string, std::string> started_by;  // id of the decision, by job
   };
   Cluster& cluster_of(const pb::DecideRequest& request);
 
-  std::list<Cluster> clusters_;  // the most recently seen one is first
+  std::list<Cluster> clusters_;  // the cluster seen last comes first
 };
 
 }  // namespace yard

@@ -1,5 +1,5 @@
-// What a policy remembers while a decision log is replayed: as the server did, a memory for each
-// cluster and model.
+// Memories of a policy while a decision log is replayed. As in the server, each cluster and model
+// has a memory.
 #pragma once
 
 #include <memory>
@@ -20,8 +20,8 @@ class RecordedMemories {
     return *memory;
   }
 
-  // Returns a fresh memory from this decision on. To be used if the server's memory was rebuilt and
-  // the replayed one was not: the server had been restarted, or had dropped it.
+  // Replaces the memory for `decision` by a new one and returns it. Call this if the server rebuilt
+  // its memory for that decision, after a restart for instance, while the replay kept its memory.
   ClusterMemory& restart(const pb::LoggedDecision& decision) {
     memories_.erase(key_of(decision));
     return of(decision);

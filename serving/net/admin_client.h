@@ -1,4 +1,4 @@
-// Calls the admin service of servers.
+// Calls the admin service of policy servers.
 #pragma once
 
 #include <chrono>
@@ -14,11 +14,11 @@ enum class AdminCall { kStatus, kReload, kResetBreaker };
 
 struct AdminAnswer {
   std::string server;
-  std::string error;  // why it did not answer; empty: it did
+  std::string error;  // why the server did not answer; empty: it answered
   ::yardmaster::v1::StatusResponse status;
 };
 
-// Calls each server, with `deadline` for each.
+// Calls each server, and waits for each answer at most for the time `deadline`.
 std::vector<AdminAnswer> call_admin(const ConnectionOptions& options, AdminCall call,
                                     std::chrono::milliseconds deadline);
 

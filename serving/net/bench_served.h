@@ -1,5 +1,5 @@
-// Benchmarks of a server: the latency of a decision against a gRPC echo of the same messages, with
-// alternating calls in one process; and how many decisions it makes in time under load.
+// Benchmarks of a policy server: the latency of a decision compared with a gRPC echo of the same
+// messages, called in turn in one process, and the number of decisions in time under load.
 #pragma once
 
 #include <string>
@@ -14,31 +14,31 @@ struct Percentiles {
 
 struct ServedBench {
   Percentiles served, echo;
-  int calls = 0;      // decisions, and the same number of echoes
-  int by_policy = 0;  // responses with source POLICY
+  int calls = 0;      // number of decisions, equal to the number of echoes
+  int by_policy = 0;  // number of responses with source POLICY
   size_t request_bytes = 0, response_bytes = 0;
-  // As the server measured them: waiting to be read, reading, the policy alone, the guard, and from
-  // request to answer.
+  // Times measured by the server: waiting to be read, reading, the policy alone, the guard, and all
+  // from request to answer.
   Percentiles queue, read, policy, guard, total;
 };
 
-// A cluster of 8-GPU nodes, all busy except one, with `waiting` jobs in the queue.
+// Returns a cluster of 8-GPU nodes, all busy except one, with `waiting` jobs in the queue.
 pb::DecideRequest busy_cluster(int nodes, int waiting);
 
-// `policy`: a spec as for open_policy().
+// Measures the latency of `policy`, which is given as for open_policy().
 ServedBench bench_served(const std::string& policy, const pb::DecideRequest& request, int calls);
 
-// Answers to callers which each send their next request when they have an answer, or at the
-// deadline.
+// Numbers of answers to callers, each of which sends its next request when it has an answer or its
+// deadline has passed.
 struct ServedLoad {
   int callers = 0;
   double seconds = 0;
-  // Answers in time, by source; and calls without one.
+  // Numbers of answers in time by source, and `late`: calls without an answer in time.
   int by_policy = 0, by_heuristic = 0, by_nothing = 0, late = 0;
 };
 
-// Each caller has a connection of its own and names another cluster. An empty policy: a gRPC echo,
-// which shows what callers and transport leave of the machine; its answers count as the policy's.
+// Each caller has its own connection and cluster. An empty `policy` measures a gRPC echo, which
+// shows the load of callers and transport alone. Answers of the echo count as `by_policy`.
 ServedLoad bench_load(const std::string& policy, const pb::DecideRequest& request, int callers,
                       double deadline_ms, double seconds);
 

@@ -1,4 +1,4 @@
-// The certificate, key and client CAs that a server shows and checks with.
+// The TLS certificate and key of a server or client, and the CAs by which it checks the other side.
 #pragma once
 
 #include <cstdint>
@@ -14,43 +14,43 @@ namespace yard {
 
 // PEM files.
 struct TlsFiles {
-  std::string cert = {};  // the certificate, then those between it and the root
+  std::string cert = {};  // own certificate, then intermediate certificates
   std::string key = {};
-  std::string ca = {};  // whose certificates the other side must have; empty: it needs none
+  std::string ca = {};  // CAs for the other side's certificate; empty: none is needed
 };
 
-// What these files hold, of which every part fits the others.
+// The contents of TlsFiles, of which every part fits the others.
 struct TlsIdentity {
   std::string cert, key, ca;  // PEM
-  int64_t expires_s = 0;      // Unix time, of the certificate itself
-  // For TLS 1.2 and later, without resumption, so that a client's certificate is always checked.
+  int64_t expires_s = 0;      // Unix time at which the certificate expires
+  // Context for TLS 1.2 and later. Sessions are not resumed: each client's certificate is checked.
   std::shared_ptr<ssl_ctx_st> context;
 };
 
-// `options`: the names of the options that name the files, for errors. Throws InputError if a file
-// is unreadable or damaged, the key belongs to another certificate or is readable by others, or
-// the certificate has expired.
+// Reads the files `paths`. Errors name the command-line options `options`. Throws InputError
+// if a file is unreadable or damaged, the certificate has expired, or the key belongs to another
+// certificate or is readable by other users.
 TlsIdentity read_identity(const TlsFiles& options, const TlsFiles& paths);
 
-// Throws InputError unless `path` has certificates only. Returns its content.
+// Returns the content of a file of CAs. Throws InputError unless `path` has certificates only.
 std::string read_ca(const std::string& option, const std::string& path);
 
-// An identity that follows its files. Thread-safe, but only one thread at a time may reload.
+// A TLS identity that follows changes of its files. Thread-safe; one thread at a time may reload.
 class Certificates {
  public:
   // Throws InputError as read_identity() does.
   explicit Certificates(const TlsFiles& paths);
 
-  // For new connections. A change is a new object.
+  // Returns the identity for new connections. After a change, a new object is returned.
   std::shared_ptr<const TlsIdentity> current() const;
   bool checks_clients() const { return !paths_.ca.empty(); }
 
-  // Reads the files again if they have changed. If they are damaged or do not fit each other, the
+  // Reads the files again if they have changed. If files are damaged or do not fit each other, the
   // identity in memory stays in service.
   void reload_if_changed(bool at_once);
 
   ReloadCounts counts() const;
-  std::string trouble() const;  // why the files on disk are not used; empty: they are
+  std::string trouble() const;  // why the files on disk are not used; empty: they are used
 
  private:
   const TlsFiles paths_;

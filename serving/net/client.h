@@ -1,5 +1,5 @@
-// Client for cluster managers. Calls a server, or the next one if that fails, and decides locally
-// with the fallback heuristic if none returns a legal decision in time.
+// Client for cluster managers. Asks policy servers in turn, and decides locally with the fallback
+// heuristic if no server returns a legal decision in time.
 #pragma once
 
 #include <chrono>
@@ -13,20 +13,20 @@ namespace yard {
 
 struct ClientOptions {
   ConnectionOptions to;
-  std::string fallback = "las";  // decides if no server does
+  std::string fallback = "las";  // heuristic that decides if no server does
 };
 
 class Client {
  public:
-  // Does not connect yet. Throws InputError for an invalid address, file or fallback.
+  // Opens no connection yet. Throws InputError for an invalid address, file or fallback.
   explicit Client(const ClientOptions& options);
   ~Client();
 
-  // Returns within the deadline: a server's answer, or a local one with source CLIENT_HEURISTIC.
-  // Servers are asked in their order, each for half of the time that is left and the last one for
-  // all of it. One that cannot be reached or is silent comes last for some seconds. If none can be
-  // reached, all are asked once more. Throws InputError if the request describes an impossible
-  // cluster. Thread-safe.
+  // Returns a server's answer, or a local one with source CLIENT_HEURISTIC, within the deadline.
+  // Each server in turn has half of the remaining time, and the last server has all of it. A server
+  // that cannot be reached or is silent is asked last for some seconds. If no server can be
+  // reached, all servers are asked once more. Throws InputError if the request describes an
+  // impossible cluster. Thread-safe.
   pb::DecideResponse decide(const pb::DecideRequest& request, std::chrono::milliseconds deadline);
 
  private:

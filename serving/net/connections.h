@@ -1,4 +1,4 @@
-// Connections to one or several servers, with what these ask of their callers.
+// Connections to one or several policy servers, with TLS and tokens if the servers need them.
 #pragma once
 
 #include <grpcpp/grpcpp.h>
@@ -16,23 +16,23 @@ namespace yard {
 
 struct ConnectionOptions {
   std::vector<std::string> servers;  // HOST:PORT or unix:PATH, in the order of preference
-  bool tls = false;                  // with the system's CAs, unless `files` names one
-  TlsFiles files = {};               // a CA makes it TLS; certificate and key are the client's own
-  std::string tls_server_name = {};  // in the servers' certificates; empty: their host
-  std::string token_file = {};       // the first token is sent; empty: none
-  bool insecure = false;             // a token may cross the network in plain text
+  bool tls = false;                  // use TLS, with the system's CAs unless `files.ca` is set
+  TlsFiles files = {};  // CA of the servers, which implies TLS; client's certificate, key
+  std::string tls_server_name = {};  // name in the servers' certificates; empty: the host's
+  std::string token_file = {};       // file whose first token is sent; empty: no token
+  bool insecure = false;             // whether a token may cross the network in plain text
 };
 
 class Connections {
  public:
-  // Does not connect yet. Throws InputError for an invalid address or file, and for a token that
+  // Opens no connection yet. Throws InputError for an invalid address or file, and for a token that
   // would cross the network in plain text.
   explicit Connections(const ConnectionOptions& options);
 
   const std::vector<std::string>& servers() const { return options_.servers; }
   const std::shared_ptr<grpc::Channel>& channel(size_t server) const { return channels_[server]; }
 
-  // Adds the token to a call. Rereads its file, if that has changed, about once a second.
+  // Adds the token to a call. A changed token file is read again within about a second.
   void authorize(grpc::ClientContext& context);
 
  private:

@@ -1,4 +1,4 @@
-// What the ports of a server show to their callers and ask of them.
+// Certificates that a server's ports show, and certificates and tokens that they ask callers for.
 #pragma once
 
 #include <cstdint>
@@ -13,25 +13,25 @@
 
 namespace yard {
 
-// TLS of the probes' port: as on the other ports, without client certificates, or none.
+// TLS on the port for probes: as on the other ports, without client certificates, or no TLS.
 enum class ProbesTls { kSame, kServer, kOff };
 
 struct CredentialOptions {
-  TlsFiles tls = {};  // empty: no TLS. Ports on Unix sockets have none
+  TlsFiles tls = {};  // empty: no TLS; ports on Unix sockets never use TLS
   ProbesTls probes_tls = ProbesTls::kSame;
-  // Files of tokens; empty: none is needed.
-  std::string token_file = {};             // to decide
-  std::string admin_token_file = {};       // for all of the admin service
-  std::string admin_read_token_file = {};  // for what changes nothing there
+  // Files of tokens by what the tokens allow; empty: callers need no token.
+  std::string token_file = {};             // tokens for decisions
+  std::string admin_token_file = {};       // tokens for all calls of the admin service
+  std::string admin_read_token_file = {};  // tokens for admin calls that change nothing
   std::string metrics_token_file = {};
-  bool insecure = false;  // allows plain text on addresses that other machines reach
+  bool insecure = false;  // allows plain text on addresses which other machines can reach
 };
 
 enum class Access { kAllowed, kUnauthenticated, kForbidden };
 
 class Credentials {
  public:
-  // Throws InputError if a file cannot be used or options contradict each other.
+  // Throws InputError if a file cannot be used or the options contradict each other.
   explicit Credentials(const CredentialOptions& options);
 
   // Throws InputError if callers on other machines could reach a port in plain text without
@@ -44,19 +44,19 @@ class Credentials {
   std::shared_ptr<const Certificates> certificates_for_probes(const std::string& address) const;
   bool probes_check_clients() const;
 
-  // `authorization`: the value of this header. Thread-safe, as are the functions below.
+  // `authorization` is the value of the Authorization header. All functions below are thread-safe.
   Access decide(std::string_view authorization) const;
   Access read_metrics(std::string_view authorization) const;
   Access read_admin(std::string_view authorization) const;
   Access write_admin(std::string_view authorization) const;
 
-  // Follows changed files. `at_once`: also those that have only just changed.
+  // Reads changed files again. `at_once`: do not wait until a changed file has settled.
   void reload_if_changed(bool at_once);
 
   struct Status {
-    int64_t certificate_expires_s = 0;  // Unix time; 0: no TLS
+    int64_t certificate_expires_s = 0;  // Unix time of the certificate's end; 0: no TLS
     ReloadCounts certificates, tokens;
-    std::string trouble;  // why files on disk are not used; empty: they are
+    std::string trouble;  // why files on disk are not used; empty: they are used
   };
   Status status() const;
 

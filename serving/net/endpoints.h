@@ -9,23 +9,23 @@
 
 namespace yard {
 
-// What the endpoints say. Each may be called from several threads at once.
+// Functions that give the endpoints' answers. Several threads may call a function at once.
 struct Endpoints {
-  std::function<std::string()> trouble;  // why the server is not alive; empty: it is
+  std::function<std::string()> trouble;  // why the server is not alive; empty: it is alive
   std::function<bool()> ready;
   std::function<std::string()> metrics;
-  // Decides on a snapshot in JSON; null: there is no such endpoint.
+  // Decides on a snapshot in JSON; null: the server has no endpoint for decisions.
   std::function<void(std::string&& body, HttpServer::Reply&& reply)> decide;
-  // Whether a request with this header may ask for decisions, or read the metrics.
+  // Whether a request with this Authorization header may ask for decisions, or read the metrics.
   std::function<bool(const std::string&authorization)> may_decide, may_read_metrics;
 };
 
-// Return the handler of an HttpServer with these endpoints, and its screen, which refuses requests
-// without a right token.
+// handler_of() returns the handler of an HttpServer with these endpoints. screen_of() returns its
+// screen, which refuses requests without a valid token.
 HttpServer::Handler handler_of(Endpoints endpoints);
 std::function<HttpResponse(const HttpRequest&)> screen_of(Endpoints endpoints);
 
-// Returns {"error": what} and a status; bytes of `what` which are not UTF-8 are replaced.
+// Returns {"error": what} with a status. Bytes of `what` which are not UTF-8 are replaced.
 HttpResponse json_error(int status, const std::string& what);
 
 }  // namespace yard

@@ -80,7 +80,7 @@ GrpcPort::~GrpcPort() {
   if (wake_ >= 0) close(wake_);
 }
 
-void GrpcPort::stop(std::chrono::milliseconds most) {
+void GrpcPort::stop(std::chrono::milliseconds timeout) {
   if (thread_.joinable()) {
     ending_ = true;
     eventfd_write(wake_, 1);
@@ -89,7 +89,7 @@ void GrpcPort::stop(std::chrono::milliseconds most) {
     shutdown(listener_.fd(), SHUT_RDWR);
   }
   to_itself_.reset();
-  server_->Shutdown(std::chrono::system_clock::now() + most);
+  server_->Shutdown(std::chrono::system_clock::now() + timeout);
   server_->Wait();
 }
 
@@ -136,18 +136,18 @@ int GrpcPort::connections() {
   return static_cast<int>(connections_.size());
 }
 
-bool GrpcPort::answers(std::chrono::milliseconds most) {
+bool GrpcPort::answers(std::chrono::milliseconds timeout) {
   using Clock = std::chrono::steady_clock;
   const uint64_t before = listener_.seen();
-  const bool knocked = listener_.knock();
-  for (const auto until = Clock::now() + most; knocked && listener_.seen() == before;) {
+  const bool knocked = listener_.connect_and_close();
+  for (const auto until = Clock::now() + timeout; knocked && listener_.seen() == before;) {
     if (Clock::now() >= until) return false;
     std::this_thread::sleep_for(kStep);
   }
   grpc::GenericStub stub(to_itself_);
   grpc::CompletionQueue queue;
   grpc::ClientContext context;
-  context.set_deadline(std::chrono::system_clock::now() + most);
+  context.set_deadline(std::chrono::system_clock::now() + timeout);
   const grpc::Slice nothing;
   const grpc::ByteBuffer request(&nothing, 1);
   auto call = stub.PrepareUnaryCall(&context, "/grpc.health.v1.Health/Check", request, &queue);

@@ -1,5 +1,5 @@
-// A gRPC server whose connections we accept ourselves: gRPC 1.51 stops accepting for good once the
-// process lacks descriptors, and has no limit on connections.
+// A gRPC server which accepts its connections without gRPC. gRPC 1.51 stops accepting for good once
+// the process lacks file descriptors, and has no limit on connections.
 #pragma once
 
 #include <grpcpp/grpcpp.h>
@@ -18,7 +18,7 @@
 namespace yard {
 
 struct GrpcPortOptions {
-  std::string option;   // names the port in errors: "--listen"
+  std::string option;   // option that names the port in errors, such as "--listen"
   std::string address;  // as for Listener
   int max_connections = 1024;
   int max_message_bytes = 16 << 20;
@@ -27,27 +27,27 @@ struct GrpcPortOptions {
 
 class GrpcPort {
  public:
-  // Serves when it returns. Throws InputError if the address cannot be listened on.
-  // Requires: the service outlives this.
+  // Returns when the port serves. Throws InputError if the server cannot listen on the address.
+  // Requires: the service outlives the port.
   GrpcPort(const GrpcPortOptions& options, grpc::Service& service);
-  ~GrpcPort();  // ends all calls at once
+  ~GrpcPort();  // ends all calls immediately
   GrpcPort(const GrpcPort&) = delete;
 
   const std::string& address() const { return listener_.address(); }
   grpc::HealthCheckServiceInterface& health() { return *server_->GetHealthCheckService(); }
 
-  // Accepts no more connections; pending calls have `most` to end.
-  void stop(std::chrono::milliseconds most);
+  // Accepts no more connections and gives pending calls the time `timeout` to end.
+  void stop(std::chrono::milliseconds timeout);
 
-  // Whether the port accepts a connection and answers a call within `most` each. True as well if
-  // the process lacks the descriptors to find out.
-  bool answers(std::chrono::milliseconds most);
+  // Returns whether the port accepts a connection and answers a call, each within the time
+  // `timeout`. Returns true as well if the process has no file descriptors left for the check.
+  bool answers(std::chrono::milliseconds timeout);
 
   int connections();
-  uint64_t turned_away() const { return turned_away_.load(); }  // above the limit, or no descriptor
+  uint64_t turned_away() const { return turned_away_.load(); }  // connections closed over a limit
 
  private:
-  // A connection that was handed to gRPC, which closes its descriptor without a word.
+  // A connection that was handed to gRPC. gRPC does not report when it closes the descriptor.
   struct Connection {
     int fd;
     uint64_t inode;
@@ -58,15 +58,15 @@ class GrpcPort {
   void forget_closed();
 
   const int max_connections_;
-  const std::shared_ptr<grpc::ServerCredentials> credentials_;  // which the server calls
+  const std::shared_ptr<grpc::ServerCredentials> credentials_;  // credentials of `server_`
   Listener listener_;
   std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> acceptor_;
   std::unique_ptr<grpc::Server> server_;
-  std::shared_ptr<grpc::Channel>
-      to_itself_;  // over a socket pair, so without descriptors of its own
-  int wake_ = -1;  // ends the accepting thread
+  // Channel over a socket pair, which needs no further file descriptors.
+  std::shared_ptr<grpc::Channel> to_itself_;
+  int wake_ = -1;  // descriptor that wakes and ends the thread
   std::mutex mutex_;
-  std::vector<Connection> connections_;  // with some that have been closed since
+  std::vector<Connection> connections_;  // connections, some of which are closed by now
   std::atomic<uint64_t> turned_away_ = 0;
   std::atomic<bool> ending_ = false;
   std::thread thread_;

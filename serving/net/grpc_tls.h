@@ -1,4 +1,4 @@
-// Certificates for gRPC's servers.
+// Adapts Certificates to servers of gRPC.
 #pragma once
 
 #include <grpcpp/security/server_credentials.h>
@@ -9,8 +9,8 @@
 
 namespace yard {
 
-// Each new connection gets the identity of that moment, and needs a client certificate if they
-// check clients. gRPC's own watcher of files would put a key into service that does not fit.
+// Each new connection gets the current identity, and needs a client certificate if `certificates`
+// check clients. The file watcher of gRPC would serve a key that does not fit its certificate.
 std::shared_ptr<grpc::ServerCredentials> grpc_credentials(
     std::shared_ptr<const Certificates> certificates);
 

@@ -315,7 +315,7 @@ struct HttpServer::Impl : std::enable_shared_from_this<Impl> {
   }
 
   // Called by another thread.
-  void stop(std::chrono::milliseconds most) {
+  void stop(std::chrono::milliseconds timeout) {
     if (!thread.joinable()) return;
     net::post(io, [this] {
       ending = true;
@@ -331,7 +331,7 @@ struct HttpServer::Impl : std::enable_shared_from_this<Impl> {
     });
     {
       std::unique_lock lock(mutex);
-      changed.wait_for(lock, most, [this] { return over; });
+      changed.wait_for(lock, timeout, [this] { return over; });
     }
     io.stop();
     thread.join();
@@ -361,6 +361,6 @@ HttpServer::~HttpServer() { stop(std::chrono::milliseconds(0)); }
 
 const std::string& HttpServer::address() const { return impl_->listener.address(); }
 int HttpServer::connections() const { return impl_->live.load(); }
-void HttpServer::stop(std::chrono::milliseconds most) { impl_->stop(most); }
+void HttpServer::stop(std::chrono::milliseconds timeout) { impl_->stop(timeout); }
 
 }  // namespace yard

@@ -196,7 +196,7 @@ int Listener::accept() {
   }
 }
 
-bool Listener::knock() const {
+bool Listener::connect_and_close() const {
   sockaddr_storage at{};
   socklen_t size = sizeof at;
   if (getsockname(fd_, reinterpret_cast<sockaddr*>(&at), &size) != 0) return false;

@@ -1,4 +1,4 @@
-// A listening socket which outlives a lack of file descriptors.
+// A listening socket which goes on accepting after the process has run out of file descriptors.
 #pragma once
 
 #include <atomic>
@@ -12,41 +12,41 @@ struct HostPort {
   int port = 0;
 };
 
-// Parses HOST:PORT; without a host, :PORT or PORT, it is 127.0.0.1. Throws InputError naming
-// `option`.
+// Parses HOST:PORT, :PORT or PORT; without a host, the host is 127.0.0.1. Throws InputError, which
+// names `option`, for other text.
 HostPort parse_address(const std::string& option, const std::string& text);
 
 bool is_unix_socket(const std::string& address);
 
-// Whether only this machine reaches the address: a Unix socket, or a host of which every address is
-// loopback. Throws InputError naming `option` if it is no address. False for an unknown host.
+// Returns whether only this machine reaches the address: a Unix socket, or a host with loopback
+// addresses only. Returns false for an unknown host. Throws InputError for text that is no address.
 bool is_local(const std::string& option, const std::string& address);
 
-// Raises the number of descriptors which the process may open to the system's maximum, and returns
-// it.
+// Raises the number of file descriptors which the process may open to the system's maximum. Returns
+// the maximum.
 int raise_descriptor_limit();
 
 class Listener {
  public:
-  // `address`: HOST:PORT, where port 0 is a free one, [IPV6]:PORT, PORT on loopback, or unix:PATH.
-  // Throws InputError naming `option` if it cannot be listened on.
+  // `address`: HOST:PORT, [IPV6]:PORT, PORT on loopback, or unix:PATH; port 0 means any free port.
+  // Throws InputError, which names `option`, if the process cannot listen on the address.
   Listener(std::string option, const std::string& address);
-  ~Listener();  // removes the file of a Unix socket
+  ~Listener();  // closes the socket and removes the file of a Unix socket
   Listener(const Listener&) = delete;
 
-  int fd() const { return fd_; }                           // readable while a connection is pending
-  const std::string& address() const { return address_; }  // with the port in use
+  int fd() const { return fd_; }  // socket, readable while a connection waits
+  const std::string& address() const { return address_; }  // address with the port in use
 
   // Returns the descriptor of the next connection, or -1 if none is pending. Never blocks. If the
-  // process has no descriptor left, connections are closed at once instead of left to wait.
+  // process has no descriptor left, pending connections are closed instead of left to wait.
   int accept();
-  // Connections that accept() returned or closed.
+  // Returns the number of connections that accept() returned or closed.
   uint64_t seen() const { return seen_.load(); }
   uint64_t closed_for_lack_of_descriptors() const { return lacking_.load(); }
 
-  // Connects to this listener from the same process and closes the connection. Returns false if the
-  // process has no descriptor left, which says nothing about the listener.
-  bool knock() const;
+  // Connects to the listener from the same process and closes the connection. Returns false if the
+  // process has no descriptor left for the test.
+  bool connect_and_close() const;
 
  private:
   void listen_on_path(const std::string& path);
@@ -56,9 +56,9 @@ class Listener {
 
   const std::string option_;
   std::string address_;
-  std::string path_;  // of a Unix socket
+  std::string path_;  // path of a Unix socket
   int fd_ = -1;
-  int spare_ = -1;  // given up for a moment, to close a connection that finds no descriptor
+  int spare_ = -1;  // descriptor kept for accepting and closing a connection when no other is left
   std::atomic<uint64_t> seen_ = 0, lacking_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// A server's Prometheus metrics. Names follow its rules: base units, `_total` for counters.
+// Prometheus metrics of a policy server, with names as usual: base units, `_total` for counters.
 #pragma once
 
 #include <cstdint>
@@ -19,12 +19,12 @@ class Metrics {
   Metrics();
   ~Metrics();
 
-  // All functions are thread-safe. `is_known`: the server has the response's model. Others count
-  // as "unknown", since clients may send anything.
+  // Counts a decision. `is_known`: the server has the response's model. Other models count as
+  // "unknown", since clients may send any name. All functions of Metrics are thread-safe.
   void decided(const pb::DecideResponse& response, bool is_known);
   void reported_outcome(const pb::Outcome& outcome);
   void refused_request();
-  void denied_request(const std::string& port);  // no valid token
+  void denied_request(const std::string& port);  // counts a request on `port` without a valid token
 
   struct Gauges {
     int pending = 0;
@@ -32,18 +32,18 @@ class Metrics {
     bool ready = false;
     int grpc_connections = 0;
     int http_connections = 0;
-    uint64_t turned_away = 0;  // connections to the gRPC port
-    size_t memories = 0;       // of policies
-    size_t memory_bytes = 0;   // of all of them
-    int breaker = 0;           // of the model: Breaker::State
+    uint64_t turned_away = 0;  // connections closed at the gRPC port
+    size_t memories = 0;       // memories of policies
+    size_t memory_bytes = 0;   // size of all memories
+    int breaker = 0;           // Breaker::State of the model's breaker
     uint64_t breakers_opened = 0;
     uint64_t repeated = 0;  // requests answered as equal ones were before
     Credentials::Status credentials;
     ModelStore::Status models;
-    std::vector<pb::ModelStatus> versions;
-    std::optional<DecisionLog::Counts> log;  // absent without a log
+    std::vector<pb::ModelStatus> versions;   // state of each model
+    std::optional<DecisionLog::Counts> log;  // absent if no log is written
   };
-  // Returns the text of /metrics.
+  // Returns the text of the endpoint /metrics.
   std::string text(const Gauges& now);
 
  private:

@@ -1,4 +1,4 @@
-// Thin gRPC handlers which forward to the engine and the model store.
+// gRPC handlers which forward calls to the engine and the model store.
 #pragma once
 
 #include <grpcpp/grpcpp.h>
@@ -22,13 +22,13 @@ using Policy4 = pb::PolicyService::WithRawCallbackMethod_DecideStream<Policy3>;
 using RawPolicyService = pb::PolicyService::WithRawCallbackMethod_Decide<Policy4>;
 }  // namespace internal
 
-// Takes decisions as bytes: gRPC answers a message that it cannot read by itself, with INTERNAL.
+// Takes requests as bytes, since gRPC would answer an unreadable message by itself, with INTERNAL.
 class PolicyRpc final : public internal::RawPolicyService {
  public:
   struct Callbacks {
     std::function<Access(std::string_view authorization)> access;
     uint64_t max_message_bytes = 0;
-    std::function<void()> refused;  // a request is refused
+    std::function<void()> refused;  // called for each refused request
     std::function<void(const std::string& cluster, const pb::Outcome& outcome)> report;
   };
   PolicyRpc(Engine& engine, Callbacks callbacks)
@@ -50,13 +50,13 @@ class PolicyRpc final : public internal::RawPolicyService {
                                           const pb::ReportOutcomeRequest* request,
                                           pb::ReportOutcomeResponse* out) override;
 
-  // Ends the streams which wait for their next request, and the others once they do.
+  // Ends each stream as soon as it has no request in progress.
   void end_idle_streams();
 
  private:
   class Stream;
 
-  // Returns the request with what does not depend on the kind of call.
+  // Returns the request with all fields that do not depend on the kind of call, unary or stream.
   IncomingRequest incoming(const grpc::ByteBuffer& bytes, grpc::CallbackServerContext& context);
 
   Engine& engine_;

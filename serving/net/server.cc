@@ -212,7 +212,7 @@ struct Server::Impl {
     // gRPC waits for every call, also for one whose policy hangs and whose budget is an hour.
     const std::jthread hurry([this, left](const std::stop_token& over) {
       wait(over, left());
-      engine.hurry();
+      engine.answer_all_now();
     });
     main->stop(left());
     if (http != nullptr) http->stop(left());

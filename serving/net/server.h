@@ -1,4 +1,4 @@
-// The policy server: its ports, with one engine and one model store.
+// The policy server, with its ports, one engine and one model store.
 #pragma once
 
 #include <memory>
@@ -12,46 +12,46 @@
 
 namespace yard {
 
-// Addresses are HOST:PORT, where port 0 is a free one, PORT on loopback, or unix:PATH.
+// Addresses are HOST:PORT, PORT on loopback, or unix:PATH. Port 0 means any free port.
 struct ServerOptions {
   std::string listen = "127.0.0.1:50051";
   std::string http;    // empty: none
-  std::string probes;  // the endpoints of `http` without decisions; empty: none
+  std::string probes;  // address of the HTTP endpoints without decisions; empty: none
   std::string admin;   // empty: none
-  std::string policy;  // spec as for open_policy(); empty: heuristic only
-  std::string name;    // of the model; empty: the folder's or policy's own
-  std::vector<ModelCatalog::ModelOptions> more_models = {};  // which requests ask for by name
+  std::string policy;  // policy as for open_policy(); empty: only the fallback decides
+  std::string name;    // name of the model; empty: the name of its folder or policy
+  std::vector<ModelCatalog::ModelOptions> more_models = {};  // models requested by their names
   EngineOptions engine = {};
   DecisionLogOptions log = {};
   CredentialOptions credentials = {};
   int max_message_mib = 16;
-  int max_connections = 1024;  // to `listen`; further ones are closed
-  double grace_s = 1;          // time after drain() in which requests are still accepted
+  int max_connections = 1024;  // connections to `listen`; further connections are closed
+  double grace_s = 1;          // seconds after drain() in which requests are still accepted
 };
 
 class Server {
  public:
-  // Serves when it returns. Throws InputError if an address is in use or needs TLS, the policy does
-  // not exist, the log's folder is not writable, or certificates or tokens cannot be used.
+  // Returns when the server serves. Throws InputError if an address is in use or needs TLS, the
+  // folder of the log is not writable, or the policy, certificates or tokens cannot be used.
   explicit Server(const ServerOptions& options);
-  ~Server();  // without a grace period
+  ~Server();  // stops the server without a grace period
 
-  std::string address() const;  // with the port in use
+  std::string address() const;  // address of `listen` with the port in use
   std::string http_address() const;
   std::string probes_address() const;
   std::string admin_address() const;
   ModelStore::Status model() const;
-  std::optional<DecisionLog::Counts> log() const;  // none: no log is written
+  std::optional<DecisionLog::Counts> log() const;  // absent if no log is written
 
   Credentials::Status credentials() const;
 
-  // Checks the files of the model and the credentials now; changes are also noticed within 2 s.
+  // Checks the files of the model and the credentials now, instead of within 2 seconds.
   void reload();
-  // Not ready; grace period; pending requests have less than a second to end; closes the ports.
+  // Ends readiness, waits `grace_s`, gives pending requests under a second, and closes the ports.
   void drain();
-  // Why the server cannot go on: it no longer answers on its own port. Empty: it can.
+  // Returns why the server must end: its port no longer answers. Empty: the server can go on.
   std::string failure() const;
-  bool has_stuck_policy() const;  // some policy still runs although its request was answered
+  bool has_stuck_policy() const;  // whether a policy still runs after its request was answered
 
  private:
   struct Impl;

@@ -12,26 +12,26 @@
 
 namespace yard {
 
-// Returns the tokens of a file: one per line, without empty lines and those that begin with '#'.
-// Throws InputError, naming `option`, if it has none, or one that is short or not printable.
+// Returns the tokens of a file, one per line, except for lines that are empty or begin with '#'.
+// Throws InputError, naming `option`, if the file has no token, or a short or unprintable one.
 std::vector<std::string> read_tokens(const std::string& option, const std::string& path);
 
-// The tokens of a file, of which several are valid while they are replaced. Thread-safe, but only
-// one thread at a time may reload.
+// The tokens of a file. Several tokens may be valid, for the time when one replaces another.
+// Thread-safe if only one thread at a time reloads.
 class Tokens {
  public:
   // Throws InputError as read_tokens() does.
   Tokens(std::string option, std::string path);
 
-  // `authorization`: the value of that header. The time depends neither on the tokens nor on how
-  // much of one is right.
+  // Returns whether the Authorization header has a valid token. How long the check takes does not
+  // depend on the tokens, nor on how much of a token is right.
   bool accept(std::string_view authorization) const;
 
-  // Reads the file again if it has changed. If it is damaged the tokens in memory stay valid.
+  // Reads a changed file again. If the file is damaged, the tokens in memory stay valid.
   void reload_if_changed(bool at_once);
 
   ReloadCounts counts() const;
-  std::string trouble() const;  // why the file on disk is not used; empty: it is
+  std::string trouble() const;  // why the file on disk is not used; empty: it is used
 
  private:
   using Digest = std::array<unsigned char, 32>;

@@ -1,5 +1,5 @@
-// Notices that files have changed, by their content: also behind links, and within the resolution
-// of file times.
+// Detects changes of files by their content. Changes behind links and changes within the resolution
+// of file times are detected, too.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +10,12 @@ namespace yard {
 
 class WatchedFiles {
  public:
-  // Begins with the content that the files have now.
+  // Later changes are compared with the content that the files have now.
   explicit WatchedFiles(std::vector<std::string> paths);
 
-  // Whether the content differs from that of the last time this returned true. A change counts once
-  // two calls in a row have found the same, so that files which are being replaced one by one are
-  // not read half-way; `at_once`: at the first call.
+  // Returns whether the content has changed since changed() last returned true. A change counts
+  // when two calls in a row have found the same content, so that files which are being replaced one
+  // by one are not read half-way. With `at_once`, a change counts at the first call.
   bool changed(bool at_once);
 
  private:
@@ -25,13 +25,13 @@ class WatchedFiles {
   std::string seen_, latest_;
 };
 
-// What became of the versions of files since the start.
+// How many versions of files were loaded and refused since the start.
 struct ReloadCounts {
   uint64_t loaded = 0, refused = 0;
 };
 
-// Returns a file that holds a secret. Throws InputError, naming `option`, if it cannot be read or
-// if users outside of its owner and group may read or write it.
+// Returns the content of a secret file. Throws InputError, naming `option`, if the file cannot be
+// read, or if users other than the owner and the group may read or write it.
 std::string read_secret(const std::string& option, const std::string& path);
 
 }  // namespace yard

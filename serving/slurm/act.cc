@@ -65,9 +65,9 @@ CommandResult Actor::show_qos() const {
   return run({"sacctmgr", "--noheader", "--parsable2", "show", "qos", "format=name,preemptmode"});
 }
 
-std::string Actor::why_not(BootClock::time_point until) const {
+std::string Actor::why_forbidden(BootClock::time_point until) const {
   if (BootClock::now() >= until) return "the listing is too old";
-  return hooks_.why_not();
+  return hooks_.why_forbidden();
 }
 
 std::string Actor::lease() const {
@@ -100,7 +100,7 @@ std::string Actor::change_of(const SlurmJob& job, bool pinned, ActionResult& res
 ActionResult Actor::update(const std::vector<std::string>& arguments,
                            BootClock::time_point until) const {
   // The last look before the command leaves.
-  if (const std::string why = why_not(until); !why.empty()) return forbidden(why);
+  if (const std::string why = why_forbidden(until); !why.empty()) return forbidden(why);
   std::vector<std::string> argv = {"scontrol"};
   argv.insert(argv.end(), arguments.begin(), arguments.end());
   const CommandResult sent = run(std::move(argv));
@@ -112,7 +112,7 @@ ActionResult Actor::update(const std::vector<std::string>& arguments,
 
 ActionResult Actor::start(const SlurmJob& job, const std::vector<std::string>& nodes,
                           const std::string& decision, BootClock::time_point until) const {
-  if (const std::string why = why_not(until); !why.empty()) return forbidden(why);
+  if (const std::string why = why_forbidden(until); !why.empty()) return forbidden(why);
   ActionResult result;
   if (const std::string change = change_of(job, false, result); !change.empty()) {
     return {Outcome::kChanged, change, result.elapsed_s};
@@ -123,7 +123,7 @@ ActionResult Actor::start(const SlurmJob& job, const std::vector<std::string>& n
 }
 
 ActionResult Actor::requeue(const SlurmJob& job, BootClock::time_point until) const {
-  if (const std::string why = why_not(until); !why.empty()) return forbidden(why);
+  if (const std::string why = why_forbidden(until); !why.empty()) return forbidden(why);
   ActionResult result;
   if (const std::string change = change_of(job, false, result); !change.empty()) {
     return {Outcome::kChanged, change, result.elapsed_s};
@@ -132,7 +132,7 @@ ActionResult Actor::requeue(const SlurmJob& job, BootClock::time_point until) co
 }
 
 ActionResult Actor::unpin(const SlurmJob& job, BootClock::time_point until) const {
-  if (const std::string why = why_not(until); !why.empty()) return forbidden(why);
+  if (const std::string why = why_forbidden(until); !why.empty()) return forbidden(why);
   ActionResult result;
   if (const std::string change = change_of(job, true, result); !change.empty()) {
     return {Outcome::kChanged, change, result.elapsed_s};

@@ -1,4 +1,4 @@
-// The agent's Prometheus metrics.
+// Prometheus metrics of the Slurm agent.
 #pragma once
 
 #include <map>
@@ -12,18 +12,18 @@ class AgentMetrics {
   AgentMetrics();
   ~AgentMetrics();
 
-  // All functions are thread-safe.
+  // All functions of AgentMetrics are thread-safe.
   void acted(const std::string& action, const std::string& outcome);
   void decided(const std::string& source, const std::string& reason);
   void ran(const std::string& command, const std::string& result, double elapsed_s);
-  void started(const std::string& by);  // a job of the agent's: "agent", or "slurm" by itself
+  void started(const std::string& by);  // counts a start of a job, by "agent" or by "slurm"
   void gap();
   void failed_listing();
   void set_leader(bool leads);
   void set_queue(const std::string& partition, int waiting, int held_gpus,
                  const std::map<std::string, int>& left);
 
-  // Returns the text of /metrics.
+  // Returns the text of the endpoint /metrics.
   std::string text() const;
 
  private:

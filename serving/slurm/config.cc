@@ -11,39 +11,39 @@ namespace yard::slurm {
 
 void Config::fields(FieldList& f) {
   f("partitions", partitions, "Slurm partitions whose jobs the agent decides on");
-  f("accounts", accounts, "only jobs of these accounts; empty: of all");
-  f("nodes", nodes, "only these nodes, as Slurm writes them: n[0-3]; empty: all of the partition");
+  f("accounts", accounts, "accounts whose jobs the agent decides on; empty: all accounts");
+  f("nodes", nodes, "nodes that the agent uses, such as n[0-3]; empty: all nodes of the partition");
   f("server", server,
-    "HOST:PORT or unix:PATH of `yardmaster serve`; several, separated by commas, are tried in "
-    "turn");
-  f("tls", tls, "use TLS, with the system's CAs unless tls_ca is given");
-  f("tls_ca", tls_ca, "PEM file of the CAs of the servers' certificates; makes it TLS");
+    "HOST:PORT or unix:PATH of `yardmaster serve`; several servers, separated by commas, are asked "
+    "in turn");
+  f("tls", tls, "use TLS to the servers, with the system's CAs unless tls_ca is given");
+  f("tls_ca", tls_ca, "PEM file of the CAs of the servers' certificates; turns TLS on");
   f("tls_cert", tls_cert, "PEM file of the agent's own certificate, for mutual TLS");
-  f("tls_key", tls_key, "PEM file of its private key");
-  f("tls_server_name", tls_server_name, "name in the servers' certificates, if not their host");
-  f("token_file", token_file, "file of the token to send");
-  f("insecure", insecure, "send the token to other machines without TLS as well");
-  f("model", model, "name of the server's model; empty: the one it serves");
-  f("fallback", fallback, "heuristic of the client library; see act_on");
+  f("tls_key", tls_key, "PEM file of the private key for tls_cert");
+  f("tls_server_name", tls_server_name, "name in the servers' certificates; empty: their host");
+  f("token_file", token_file, "file of the token that the agent sends to the servers");
+  f("insecure", insecure, "send the token without TLS, even to servers on other machines");
+  f("model", model, "name of the model that decides; empty: the model which the server serves");
+  f("fallback", fallback, "heuristic that decides in the agent if no server answers; see act_on");
   f("act_on", act_on,
-    "sources of decisions that are carried out: POLICY, HEURISTIC, CLIENT_HEURISTIC (the server "
-    "did "
-    "not answer). Other decisions leave all jobs to Slurm");
+    "sources of decisions that the agent carries out: POLICY, HEURISTIC, CLIENT_HEURISTIC (if no "
+    "server "
+    "answers). A decision from another source leaves all jobs to Slurm");
   f("deadline_ms", deadline_ms, 1, 60'000, "time limit of a decision in milliseconds");
-  f("interval_s", interval_s, 0.1, 60.0, "seconds between two looks at the cluster");
+  f("interval_s", interval_s, 0.1, 60.0, "seconds between two listings of the cluster");
   f("lease_s", lease_s, 5.0, 3600.0,
-    "seconds after which Slurm starts a job by itself, counted from submission and from each "
-    "renewal");
+    "seconds after submission, and after each renewal, at which Slurm may start a job without the "
+    "agent");
   f("release_after_s", release_after_s, 60.0, 1e7,
-    "seconds of waiting after which leases are no longer renewed");
-  f("valid_s", valid_s, 0.5, 60.0, "age in seconds at which a listing is no longer acted on");
-  f("pin_s", pin_s, 1.0, 600.0, "seconds that a job has to start on its nodes before it is freed");
+    "seconds of waiting after which a job's lease is no longer renewed");
+  f("valid_s", valid_s, 0.5, 60.0, "age in seconds at which a listing is too old to act on");
+  f("pin_s", pin_s, 1.0, 600.0, "seconds a job may take to start on the nodes chosen for it");
   f("command_timeout_s", command_timeout_s, 0.5, 60.0,
     "time limit of each Slurm command in seconds");
-  f("preempt", preempt, "requeue jobs whose partition or QOS has PreemptMode=REQUEUE");
-  f("lock", lock, "folder that all agents of the cluster share; one of them leads");
-  f("lock_s", lock_s, 2.0, 600.0, "seconds without a sign of life after which another agent leads");
-  f("bin", bin, "folder of squeue, sinfo and scontrol; empty: PATH");
+  f("preempt", preempt, "allow requeueing jobs whose partition or QOS has PreemptMode=REQUEUE");
+  f("lock", lock, "folder by which all agents of a cluster elect the agent that acts");
+  f("lock_s", lock_s, 2.0, 600.0, "seconds of a leader's silence after which another agent leads");
+  f("bin", bin, "folder of squeue, sinfo and scontrol; empty: search PATH");
 }
 
 ConnectionOptions Config::connection() const {

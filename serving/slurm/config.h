@@ -1,4 +1,4 @@
-// What an operator lets the agent do: the file of `yardmaster slurm FILE.yaml`.
+// Settings of the Slurm agent, read from FILE.yaml in `yardmaster slurm --config FILE.yaml`.
 #pragma once
 
 #include <string>
@@ -28,8 +28,8 @@ struct Config {
   ConnectionOptions connection() const;  // to the servers
 };
 
-// Reads and checks the file. Throws InputError. `acts`: the agent will change jobs, and needs a
-// lock.
+// Reads and checks the file. Throws InputError for an invalid setting. `acts`: the agent will
+// change jobs, so that the setting `lock` is needed.
 Config read_config(const std::string& path, bool acts);
 
 }  // namespace yard::slurm

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 namespace yard::slurm {
-bool Gains::propose(const SlurmJob& job, double now_s) {
+bool DryRunGains::propose(const SlurmJob& job, double now_s) {
   Seen& seen = jobs_[job.run()];
   if (seen.proposed_s >= 0) return false;
   seen.proposed_s = now_s;
@@ -11,7 +11,7 @@ bool Gains::propose(const SlurmJob& job, double now_s) {
   return true;
 }
 
-void Gains::saw_running(const SlurmJob& job) {
+void DryRunGains::saw_running(const SlurmJob& job) {
   if (first_) {
     jobs_[job.run()].started_s = -2;  // before the dry run
     return;
@@ -22,7 +22,7 @@ void Gains::saw_running(const SlurmJob& job) {
   seen.submit_s = job.submit_s;
 }
 
-nlohmann::ordered_json Gains::summary() const {
+nlohmann::ordered_json DryRunGains::summary() const {
   int started = 0, earlier = 0, waiting = 0;
   double slurm_s = 0, agent_s = 0;
   for (const auto& [key, seen] : jobs_) {

@@ -1,4 +1,4 @@
-// What a dry run would have gained: when the agent would have started a job, and when Slurm did.
+// Estimates what a dry run would have gained by starting jobs earlier than Slurm did.
 #pragma once
 
 #include <map>
@@ -9,19 +9,19 @@
 
 namespace yard::slurm {
 
-class Gains {
+class DryRunGains {
  public:
-  // The agent would start the job now. Returns whether it is the first such proposal.
+  // Notes that the agent would start the job now. Returns whether that is the job's first proposal.
   bool propose(const SlurmJob& job, double now_s);
 
-  // The job runs in this listing. Jobs which ran in the first listing do not count.
+  // Notes that a listing shows the job running. Jobs that ran in the first listing do not count.
   void saw_running(const SlurmJob& job);
 
   void end_of_listing() { first_ = false; }
 
-  // Over jobs that Slurm has started: how long they waited, and how long they would have waited
-  // until the first proposal. A proposal takes the cluster as Slurm left it, and a job proposed
-  // later, or never, counts as started when Slurm did.
+  // Returns how long the jobs that Slurm started have waited, and how long they would have waited
+  // until the agent's first proposal. A proposal does not change the cluster. A job without a
+  // proposal before its start counts as started when Slurm did.
   nlohmann::ordered_json summary() const;
 
  private:

@@ -2,7 +2,7 @@
 
 namespace yard::slurm {
 
-GapDetector::GapDetector(std::chrono::milliseconds most)
+ExecutionGapDetector::ExecutionGapDetector(std::chrono::milliseconds most)
     : most_(most), last_ns_(BootClock::now().time_since_epoch().count()) {
   thread_ = std::thread([this] {
     while (!stop_) {
@@ -12,18 +12,18 @@ GapDetector::GapDetector(std::chrono::milliseconds most)
   });
 }
 
-GapDetector::~GapDetector() {
+ExecutionGapDetector::~ExecutionGapDetector() {
   stop_ = true;
   thread_.join();
 }
 
-int GapDetector::gaps() {
+int ExecutionGapDetector::gaps() {
   note(BootClock::now());
   return gaps_.load();
 }
 
 // Of two threads after a gap, the one that replaces the old time counts it.
-void GapDetector::note(BootClock::time_point now) {
+void ExecutionGapDetector::note(BootClock::time_point now) {
   const int64_t last_ns = last_ns_.exchange(now.time_since_epoch().count());
   if (now.time_since_epoch().count() - last_ns > most_.count()) ++gaps_;
 }

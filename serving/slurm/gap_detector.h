@@ -1,4 +1,4 @@
-// Notices that the process was stopped, or its machine slept: what it knew then is old.
+// Detects that the process was paused or its machine slept, so that its knowledge is out of date.
 #pragma once
 
 #include <atomic>
@@ -8,15 +8,15 @@
 
 namespace yard::slurm {
 
-class GapDetector {
+class ExecutionGapDetector {
  public:
-  explicit GapDetector(std::chrono::milliseconds most = std::chrono::seconds(1));
-  ~GapDetector();
-  GapDetector(const GapDetector&) = delete;
+  explicit ExecutionGapDetector(std::chrono::milliseconds most = std::chrono::seconds(1));
+  ~ExecutionGapDetector();
+  ExecutionGapDetector(const ExecutionGapDetector&) = delete;
 
-  // Returns the number of gaps so far in which the process did not run for longer than `most`. A
-  // gap that ends with this call counts. A machine too busy to run a thread ten times a second
-  // looks the same.
+  // Returns the number of gaps so far, in each of which the process stood still for longer than
+  // `most`. A gap that ends with this call counts. A machine that is too busy to run a thread ten
+  // times a second causes gaps, too.
   int gaps();
 
  private:

@@ -3,7 +3,7 @@
 //   submitted with a lease:  begin time = now + lease, "yardmaster lease"
 //   started by the agent:    required nodes = those of the decision, "yardmaster pin DECISION"
 //
-// A job with another comment is not the agent's. Comments outlive the agent, its memory does not.
+// A job with another comment is not the agent's. Admin comments outlive the agent and its memory.
 #pragma once
 
 #include <string>

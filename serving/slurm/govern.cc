@@ -6,13 +6,13 @@
 
 namespace yard::slurm {
 
-Shape shape_of(const SlurmJob& job, int node_gpus, std::string& reason) {
+JobShape shape_of(const SlurmJob& job, int node_gpus, std::string& reason) {
   if (job.per_node.has_value() == job.per_job.has_value()) {
     reason = job.per_node ? "gres" : "no_gpu";
     return {};
   }
   const GpuRequest& request = job.per_node ? *job.per_node : *job.per_job;
-  Shape shape{1, request.gpus, request.type};
+  JobShape shape{1, request.gpus, request.type};
   if (job.per_node) {
     shape.count = job.nodes;
     // Two of its nodes could otherwise be one for the policy.
@@ -27,10 +27,10 @@ Shape shape_of(const SlurmJob& job, int node_gpus, std::string& reason) {
     shape.gpus = node_gpus;
     if (job.nodes > 1 && job.nodes != shape.count) reason = "uneven";
   }
-  return reason.empty() ? shape : Shape();
+  return reason.empty() ? shape : JobShape();
 }
 
-bool in_scope(const SlurmJob& job, const GovernOptions& options) {
+bool in_scope(const SlurmJob& job, const ScopeOptions& options) {
   // A list of partitions is in the scope of each, to be counted.
   const std::string partitions = "," + job.partition + ",";
   if (partitions.find("," + options.partition + ",") == std::string::npos) return false;
@@ -38,7 +38,7 @@ bool in_scope(const SlurmJob& job, const GovernOptions& options) {
   return accounts.empty() || std::ranges::find(accounts, job.account) != accounts.end();
 }
 
-std::string why_left(const SlurmJob& job, int node_gpus, const GovernOptions& options) {
+std::string why_left(const SlurmJob& job, int node_gpus, const ScopeOptions& options) {
   if (!job.not_understood.empty()) return job.not_understood;
   if (options.needs_lease && !has_lease(job)) return "no_lease";
   std::string reason;
@@ -56,7 +56,7 @@ std::string why_left(const SlurmJob& job, int node_gpus, const GovernOptions& op
   return "state";  // suspended, configuring, and what later versions add
 }
 
-bool may_preempt(const SlurmJob& job, const Config& config, const Site& site) {
+bool may_preempt(const SlurmJob& job, const Config& config, const SiteConfig& site) {
   return config.preempt && job.may_requeue &&
          (site.requeues.contains(job.partition) || site.qos_requeues.contains(job.qos));
 }

@@ -1,4 +1,4 @@
-// Decides which jobs are the agent's, and why the others are left to Slurm.
+// Decides which jobs the agent governs, and why other jobs are left to Slurm.
 #pragma once
 
 #include <map>
@@ -10,31 +10,31 @@
 
 namespace yard::slurm {
 
-// How a job's GPUs are spread: `count` nodes with `gpus` each.
-struct Shape {
+// How a job's GPUs are spread: `count` nodes with `gpus` GPUs of the type `type` each.
+struct JobShape {
   int count = 0;
   int gpus = 0;
   std::string type;
 };
 
-// Returns the shape of a request on nodes of at most `node_gpus` GPUs; count 0 if Slurm might place
-// it in several ways, and then sets `reason`.
-Shape shape_of(const SlurmJob& job, int node_gpus, std::string& reason);
+// Returns the shape of a job's request on nodes of at most `node_gpus` GPUs. If Slurm might place
+// the job in several ways, returns a count of 0 and sets `reason`.
+JobShape shape_of(const SlurmJob& job, int node_gpus, std::string& reason);
 
-struct GovernOptions {
+struct ScopeOptions {
   const Config& config;
   std::string partition;
-  bool needs_lease = true;  // false: a dry run, without the gate
+  bool needs_lease = true;  // false in a dry run, where jobs need no lease
   double now_s = 0;
 };
 
-// Whether the job is in the partition and accounts that the agent governs.
-bool in_scope(const SlurmJob& job, const GovernOptions& options);
+// Returns whether the job is in the partition and accounts that the agent governs.
+bool in_scope(const SlurmJob& job, const ScopeOptions& options);
 
 // Returns why a job in scope is left to Slurm; "" if the agent decides on it.
-std::string why_left(const SlurmJob& job, int node_gpus, const GovernOptions& options);
+std::string why_left(const SlurmJob& job, int node_gpus, const ScopeOptions& options);
 
-// Whether the agent may requeue a running job of its own.
-bool may_preempt(const SlurmJob& job, const Config& config, const Site& site);
+// Returns whether the agent may requeue a running job that it governs.
+bool may_preempt(const SlurmJob& job, const Config& config, const SiteConfig& site);
 
 }  // namespace yard::slurm

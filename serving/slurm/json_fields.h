@@ -12,14 +12,14 @@ namespace yard::slurm {
 
 using Json = nlohmann::json;
 
-// Returns nothing if the field is absent, null, not set, infinite or no finite number.
+// Returns a number, or nothing if the field is absent, null, unset, infinite or not a number.
 std::optional<double> number_of(const Json& record, const char* key);
 
-// Returns `otherwise` where number_of() returns nothing, or if the number is outside of int's
-// range.
+// Returns a field as an integer, or `otherwise` if number_of() returns nothing or the number is out
+// of range.
 int int_of(const Json& record, const char* key, int otherwise);
 
-// Returns "" if the field is absent, null or of another type; a list is joined by commas.
+// Returns a text, or "" if the field is absent, null or no text. List items are joined by commas.
 std::string text_of(const Json& record, const char* key);
 
 std::vector<std::string> texts_of(const Json& record, const char* key);

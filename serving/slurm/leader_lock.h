@@ -1,6 +1,6 @@
-// Elects one leader among agents that share a folder. Each term is a file, created by one agent
-// only; its leader rewrites a counter in it as a sign of life. No clocks are compared between
-// machines: a candidate takes over if it has seen no change for the lock time, by its own clock.
+// Elects one leader among agents that share a folder. Each term is a file that one agent alone can
+// create. The leader rewrites a counter in the file as a sign of life. Clocks are never compared:
+// a candidate takes over if it has seen no change for `lock_s` seconds by its own clock.
 #pragma once
 
 #include <cstdint>
@@ -13,25 +13,25 @@ namespace yard::slurm {
 
 class LeaderLock {
  public:
-  // Creates the folder if it is missing. Throws InputError if it cannot be used.
+  // Creates the folder if it is missing. Throws InputError if the folder cannot be used.
   LeaderLock(std::filesystem::path folder, double lock_s);
-  ~LeaderLock();  // gives the leadership up
+  ~LeaderLock();  // gives up the leadership
   LeaderLock(const LeaderLock&) = delete;
 
-  // Tries to become the leader, or gives a sign of life as the leader. To be called at least four
+  // Tries to become the leader, or gives a sign of life as the leader. Call renew() at least four
   // times within lock_s. Returns whether this agent leads.
   bool renew();
 
-  // Gives a sign of life if this agent still leads and the last one is older than an eighth of
-  // lock_s. Never begins a term. Returns whether this agent leads.
+  // Gives a sign of life if this agent still leads and its last sign is older than an eighth of
+  // lock_s. keep() never begins a term. Returns whether this agent leads.
   bool keep();
 
-  // Whether this agent still leads: its last sign of life is younger than half of lock_s, and no
-  // later term has begun. To be called just before each command.
+  // Returns whether this agent leads: its last sign of life is younger than half of lock_s, and no
+  // later term has begun. Call leads() just before each command.
   bool leads();
 
-  int64_t term() const { return term_; }  // 0: not the leader
-  // Whether another agent has given a sign of life since this one began to watch.
+  int64_t term() const { return term_; }  // term of this agent; 0: not the leader
+  // Returns whether another agent has given a sign of life since this agent began to watch.
   bool other_alive() const { return other_alive_; }
   const std::string& leader() const { return seen_owner_; }
 
@@ -48,7 +48,7 @@ class LeaderLock {
   int64_t term_ = 0;
   uint64_t beats_ = 0;
   BootClock::time_point beat_at_;
-  // What was last seen of another leader, and since when it has not changed.
+  // The file of another leader as last seen, and the time since which it has not changed.
   std::string seen_, seen_owner_;
   int64_t seen_term_ = -1;
   BootClock::time_point seen_at_;

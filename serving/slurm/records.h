@@ -1,4 +1,4 @@
-// What the agent knows of Slurm's jobs and nodes, whichever version printed it.
+// Records of Slurm's jobs and nodes, in one form for all versions of Slurm.
 #pragma once
 
 #include <cstdint>
@@ -23,34 +23,34 @@ struct GpuRequest {
 };
 
 struct SlurmJob {
-  std::string id;  // as scontrol takes it: "17", or "8_3" for a task of an array
-  // Names, to scontrol, all jobs of its record in squeue's list: waiting tasks of an array share
-  // one.
+  std::string id;  // id for scontrol: "17", or "8_3" for a task of an array
+  // Id for scontrol of the job's record in the list of squeue. Waiting tasks of an array share a
+  // record.
   std::string record;
-  std::string state;  // "PENDING", "RUNNING", ...: without flags
+  std::string state;  // state without flags: "PENDING", "RUNNING", ...
   bool completing = false;
-  std::string reason;  // why it waits, as Slurm says
+  std::string reason;  // why the job waits, as Slurm says
   std::string name, user, account, partition, qos;
-  std::string array;  // number of its array; empty: none
+  std::string array;  // number of the job's array; empty: none
   std::string admin_comment;
   int restarts = 0;
   bool may_requeue = false;
   int nodes = 1, cpus = 1, cpus_per_node = 0;
-  int64_t mem_mib = 0;                        // of all its nodes, as Slurm counts it; 0: unknown
-  double submit_s = 0;                        // Unix time, as all times here
-  double eligible_s = 0;                      // when it may start; its lease ends then
-  double start_s = 0;                         // of the current run
+  int64_t mem_mib = 0;                        // memory on all nodes of the job; 0: unknown
+  double submit_s = 0;                        // Unix time of the job's submission
+  double eligible_s = 0;                      // Unix time from which Slurm may start the job
+  double start_s = 0;                         // Unix time of the current run's start
   double limit_s = 0;                         // 0: none
-  std::string required_nodes;                 // list of nodes, as Slurm writes it
-  std::string node_list;                      // nodes that it holds
+  std::string required_nodes;                 // required nodes, as Slurm writes lists
+  std::string node_list;                      // nodes that the job holds
   std::optional<GpuRequest> per_node;         // --gres=gpu:2, --gpus-per-node=2
   std::optional<GpuRequest> per_job;          // --gpus=2
-  std::optional<std::vector<HeldGpus>> held;  // empty: Slurm's text was not understood
-  std::string not_understood;  // which of its wishes the agent leaves to Slurm; empty: none
+  std::optional<std::vector<HeldGpus>> held;  // empty: Slurm's text cannot be parsed
+  std::string not_understood;  // option of the job that only Slurm can handle; empty: none
 
   bool waits() const { return state == "PENDING" && !completing; }
   bool runs() const { return state == "RUNNING" && !completing; }
-  std::string run() const { return id + "/" + std::to_string(restarts); }  // names one run of it
+  std::string run() const { return id + "/" + std::to_string(restarts); }  // names a run of the job
 };
 
 struct SlurmNode {
@@ -59,14 +59,14 @@ struct SlurmNode {
   std::string gpu_type;
   int gpus = 0;
   std::set<int> used;       // indices of GPUs in use
-  bool understood = false;  // false: all its GPUs count as held
-  std::string state;        // "idle", "mixed", "allocated", with flags: "idle+drain"
-  bool usable = false;      // Slurm starts jobs on it
+  bool understood = false;  // false: all GPUs of the node count as held
+  std::string state;        // state with flags, such as "mixed" or "idle+drain"
+  bool usable = false;      // whether Slurm starts jobs on the node
   int cpus = 0, used_cpus = 0;
   int64_t mem_mib = 0, used_mem_mib = 0;
 };
 
-// One look at the cluster.
+// The jobs and nodes of a cluster at one moment.
 struct Listing {
   std::vector<SlurmJob> jobs;
   std::vector<SlurmNode> nodes;

@@ -1,4 +1,4 @@
-// How long jobs ran before their last restart. Slurm lists the current run only.
+// Records how long jobs ran before their last restart, since Slurm lists only the current run.
 #pragma once
 
 #include <algorithm>
@@ -9,15 +9,15 @@
 
 namespace yard::slurm {
 
-// What is known of the runs of a job before its current one.
+// The runs of a job before its current run.
 struct EarlierRuns {
   double run_s = 0;
-  double requeued_s = 0;  // Unix time at which it began to wait again
+  double requeued_s = 0;  // Unix time at which the job began to wait again
 };
 
 class RunTimes {
  public:
-  // Forgets jobs that are gone. What happened while the agent was away is missing.
+  // Forgets jobs that are gone. Runs that ended while no agent was running are missing.
   void update(const Listing& listing, double now_s) {
     std::unordered_map<std::string, Run> runs;
     earlier_.clear();

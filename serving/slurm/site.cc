@@ -13,7 +13,7 @@ bool contains(const std::string& text, const char* word) {
 
 }  // namespace
 
-void read_site_config(const std::string& text, Site& site) {
+void read_site_config(const std::string& text, SiteConfig& site) {
   for (const std::string_view line : split(text, '\n')) {
     const size_t equals = line.find('=');
     if (equals == std::string_view::npos) continue;
@@ -25,7 +25,7 @@ void read_site_config(const std::string& text, Site& site) {
   }
 }
 
-void read_site_partitions(const std::string& text, Site& site) {
+void read_site_partitions(const std::string& text, SiteConfig& site) {
   for (const std::string_view line : split(text, '\n')) {
     std::string name;
     bool requeues = false;
@@ -37,7 +37,7 @@ void read_site_partitions(const std::string& text, Site& site) {
   }
 }
 
-void read_site_qos(const std::string& text, Site& site) {
+void read_site_qos(const std::string& text, SiteConfig& site) {
   for (const std::string_view line : split(text, '\n')) {
     const size_t bar = line.find('|');
     if (bar == std::string_view::npos) continue;

@@ -45,7 +45,7 @@ SlurmAgent::SlurmAgent(AgentOptions options)
       config_(options_.config),
       lock_(options_.dry_run ? nullptr
                              : std::make_unique<LeaderLock>(config_.lock, config_.lock_s)),
-      actor_(config_, {[this] { return why_not(); },
+      actor_(config_, {[this] { return why_forbidden(); },
                        [this](const std::string& command, const CommandResult& result) {
                          metrics_.ran(command,
                                       result.ok()        ? "ok"
@@ -81,7 +81,7 @@ void SlurmAgent::report_action(const char* verb, const std::string& job, const A
 }
 
 // Returns why no command may leave now. Keeps the leadership alive between commands.
-std::string SlurmAgent::why_not() {
+std::string SlurmAgent::why_forbidden() {
   if (options_.dry_run) return "this is a dry run";
   if (detector_.gaps() != seen_gaps_) return "the process was stopped for over a second";
   if (!lock_->keep() || lock_->term() != term_) return "this agent no longer leads";
@@ -111,7 +111,7 @@ bool SlurmAgent::ready() {
 
 bool SlurmAgent::read_site() {
   if (site_read_ && seconds_since(site_at_) < kSiteS) return true;
-  Site site;
+  SiteConfig site;
   const CommandResult config = actor_.show_config();
   if (!config.ok()) {
     report_failure("scontrol show config", config.err);
@@ -222,7 +222,7 @@ bool SlurmAgent::may_still_start(const SlurmJob& job, double pinned_s) const {
 }
 
 // Whether a listing shows how the action ended.
-bool SlurmAgent::resolved(const InFlight& flight, const SlurmJob* job) {
+bool SlurmAgent::resolved(const ActionInFlight& flight, const SlurmJob* job) {
   if (job == nullptr || job->restarts != flight.restarts) return true;
   if (flight.verb == pb::PREEMPT)
     return !job->runs() || seconds_since(flight.since) > config_.pin_s;

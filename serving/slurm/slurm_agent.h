@@ -1,9 +1,9 @@
-// The agent beside a live Slurm. Each step looks at the whole cluster, asks the policy server, and
-// sends the commands that follow. It trusts no memory of its own: what a listing shows, counts.
+// The agent that schedules jobs of a live Slurm cluster. Each step lists the cluster, asks the
+// policy server and sends the resulting commands. The agent trusts each listing, not its memory.
 //
-//   squeue, sinfo -> Listing -> make_snapshot() -> Client::decide() -> Actor -> scontrol
+//   `squeue`, `sinfo` -> Listing -> make_snapshot() -> Client::decide() -> Actor -> `scontrol`.
 //
-// Whatever fails leaves the jobs to Slurm: their leases end.
+// After a failure, the leases of jobs end and leave the jobs to Slurm.
 #pragma once
 
 #include <atomic>
@@ -29,7 +29,7 @@ namespace yard::slurm {
 struct AgentOptions {
   Config config;
   bool dry_run = false;
-  // Gets one JSON object an event: decisions, actions, starts, failures.
+  // Called with one JSON object for each event: a decision, action, start or failure.
   std::function<void(const nlohmann::ordered_json&)> report;
 };
 
@@ -39,14 +39,14 @@ class SlurmAgent {
   explicit SlurmAgent(AgentOptions options);
   ~SlurmAgent();
 
-  // Looks once and acts. Never throws because of what Slurm or the server does.
+  // Lists the cluster once and acts on it. Failures of Slurm or the server throw no exception.
   void step();
-  // Frees jobs that wait on the nodes of a decision. To be called at the end.
+  // Releases jobs that wait for the nodes of a decision. Call stop() when the agent ends.
   void stop();
 
   double seconds_since_step() const;  // thread-safe
   const AgentMetrics& metrics() const { return metrics_; }
-  nlohmann::ordered_json gains() const { return gains_.summary(); }
+  nlohmann::ordered_json dry_run_gains() const { return gains_.summary(); }
 
  private:
   struct Avoided {
@@ -59,16 +59,16 @@ class SlurmAgent {
   bool read_site();
   bool list(Listing& out);
   bool list_nodes(Listing& out);
-  std::string why_not();
+  std::string why_forbidden();
   void settle(const Listing& listing);
   void note_starts(const Listing& listing);
   bool may_still_start(const SlurmJob& job, double pinned_s) const;
-  bool resolved(const InFlight& flight, const SlurmJob* job);
+  bool resolved(const ActionInFlight& flight, const SlurmJob* job);
   void free_job(const SlurmJob& job, const char* why);
   bool in_any_scope(const SlurmJob& job) const;
   void serve(const Listing& listing, const std::string& partition);
   void carry_out(const pb::DecideResponse& answer, ClusterSnapshot& snapshot);
-  // Both return false if no further command may be sent.
+  // preempt() and start() return false if no further command may be sent.
   bool preempt(const SlurmJob& job, const std::string& decision);
   bool start(const pb::Action& action, const SlurmJob& job, ClusterSnapshot& snapshot,
              const std::string& decision);
@@ -82,15 +82,15 @@ class SlurmAgent {
   const AgentOptions options_;
   const Config& config_;
   AgentMetrics metrics_;
-  GapDetector detector_;
+  ExecutionGapDetector detector_;
   std::unique_ptr<LeaderLock> lock_;
   Actor actor_;
   Client client_;
-  Gains gains_;
+  DryRunGains gains_;
 
-  Site site_;
+  SiteConfig site_;
   bool site_read_ = false, nodes_by_scontrol_ = false;
-  BootClock::time_point site_at_, until_;  // until_: the listing's actions expire
+  BootClock::time_point site_at_, until_;  // until_: when actions on the listing expire
   std::atomic<BootClock::rep> stepped_ns_;
   double now_s_ = 0;  // Unix time of the listing
   int seen_gaps_ = 0;
@@ -100,13 +100,13 @@ class SlurmAgent {
   std::unordered_map<std::string, Avoided> avoided_;
   std::unordered_set<std::string> counted_;  // jobs whose start was reported
   bool first_listing_ = true;
-  std::unordered_set<std::string> failures_, last_failures_;  // of this step and the last one
+  std::unordered_set<std::string> failures_, last_failures_;  // failures of this and the last step
 };
 
-// Gives all waiting jobs with a lease to Slurm. Throws RunError if the jobs cannot be listed.
+// release_all() leaves all waiting jobs to Slurm. Throws RunError if the jobs cannot be listed.
 struct Released {
-  int released = 0;  // records of squeue's list, which no longer wait with a lease
-  int refused = 0;   // those that still do
+  int released = 0;  // records of squeue's list whose jobs have no lease any more
+  int refused = 0;   // records whose jobs still have a lease
 };
 Released release_all(const Config& config);
 

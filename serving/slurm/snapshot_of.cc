@@ -107,9 +107,9 @@ class SnapshotMaker {
     *out_.request.add_jobs() = std::move(entry);
   }
 
-  std::string fill(const SlurmJob& job, const InFlight* start, pb::Job& entry) {
+  std::string fill(const SlurmJob& job, const ActionInFlight* start, pb::Job& entry) {
     std::string reason;
-    const Shape shape = shape_of(job, node_gpus_, reason);
+    const JobShape shape = shape_of(job, node_gpus_, reason);
     const auto past = [&](double at_s) { return std::clamp(at_s, 0.0, in_.now_s); };
     entry.set_id(job.id);
     entry.set_gpus(static_cast<uint32_t>(shape.count * shape.gpus));
@@ -152,7 +152,7 @@ class SnapshotMaker {
   }
 
   // A pin that Slurm has not carried out yet: its GPUs are taken, whichever they will be.
-  std::string place_starting(const Shape& shape, const InFlight& start, pb::Job& entry) {
+  std::string place_starting(const JobShape& shape, const ActionInFlight& start, pb::Job& entry) {
     for (const std::string& name : start.nodes) {
       if (!nodes_.contains(name)) return "other_nodes";
     }
@@ -167,7 +167,7 @@ class SnapshotMaker {
     return "";  // its cores and memory are still among the idle ones
   }
 
-  std::string place_running(const SlurmJob& job, const Shape& shape, pb::Job& entry) {
+  std::string place_running(const SlurmJob& job, const JobShape& shape, pb::Job& entry) {
     for (const HeldGpus& held : *job.held) {
       const auto at = nodes_.find(held.node);
       if (at == nodes_.end()) return "other_nodes";
@@ -244,7 +244,7 @@ class SnapshotMaker {
   }
 
   const SnapshotInput& in_;
-  const GovernOptions options_;
+  const ScopeOptions options_;
   ClusterSnapshot out_;
   std::unordered_map<std::string, NodeUse> nodes_;
   std::vector<std::string> order_;

@@ -1,5 +1,5 @@
-// Turns a listing into a request to the policy server. What the agent does not understand, or did
-// not start, takes its GPUs out of the snapshot.
+// Turns a listing into a request to the policy server. The snapshot is without GPUs of jobs that
+// the agent does not understand or did not start.
 #pragma once
 
 #include <map>
@@ -16,36 +16,36 @@
 
 namespace yard::slurm {
 
-// An action whose effect no listing has shown yet. A job has at most one.
-struct InFlight {
+// An action whose effect no listing has shown yet. A job has at most one action in flight.
+struct ActionInFlight {
   pb::Verb verb = pb::VERB_UNSPECIFIED;
   int restarts = 0;
   std::vector<std::string> nodes;
-  int gpus = 0;  // on each of them
+  int gpus = 0;  // number of GPUs on each node
   BootClock::time_point since;
   std::string decision;
 };
-using InFlightJobs = std::unordered_map<std::string, InFlight>;
+using InFlightJobs = std::unordered_map<std::string, ActionInFlight>;
 
 struct ClusterSnapshot {
   pb::DecideRequest request;
-  std::unordered_map<std::string, const SlurmJob*> jobs;  // of the request, by id
-  std::unordered_map<std::string, int> free;              // GPUs of nodes that are free now
-  std::map<std::string, int> left;                        // jobs left to Slurm, by reason
+  std::unordered_map<std::string, const SlurmJob*> jobs;  // jobs in the request, by id
+  std::unordered_map<std::string, int> free;              // number of free GPUs by node
+  std::map<std::string, int> left;                        // number of jobs left to Slurm, by reason
   std::vector<const SlurmJob*> waiting;                   // jobs that the policy decides on
-  int held_gpus = 0;  // of jobs and nodes which the policy does not see
+  int held_gpus = 0;  // GPUs of jobs and nodes that the policy does not see
 };
 
 struct SnapshotInput {
   const Listing& listing;
   const Config& config;
-  const Site& site;
+  const SiteConfig& site;
   std::string partition;
   double now_s = 0;  // Unix time
   bool needs_lease = true;
   const InFlightJobs& in_flight;
   const std::unordered_map<std::string, EarlierRuns>& earlier;
-  // Jobs which Slurm gets for a while, because an action on them failed, with the reason.
+  // Jobs left to Slurm for a while because an action on them failed, with the reason of failure.
   const std::unordered_map<std::string, std::string>& avoided;
 };
 

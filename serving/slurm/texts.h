@@ -1,4 +1,4 @@
-// Parses what Slurm packs into texts: lists of nodes, GPUs, task numbers of arrays.
+// Parses texts of Slurm: lists of nodes, numbers of GPUs, and task numbers of job arrays.
 #pragma once
 
 #include <optional>
@@ -10,26 +10,26 @@
 
 namespace yard::slurm {
 
-// Returns the nodes of "n[1-3,07],m1", with leading zeros kept. Returns nothing if the text is no
-// such list or names more than 100,000 nodes.
+// Returns the nodes of a list such as "n[1-3,07],m1", with leading zeros. Returns nothing if the
+// text is no list of nodes or names more than 100,000 nodes.
 std::optional<std::vector<std::string>> expand_nodes(std::string_view list);
 
-// Returns the numbers of "1-3,7" or "0-20:5", with or without a throttle "%2" at the end. Returns
-// at most `most` of them, and nothing if the text is no such list.
+// Returns the first `most` numbers of a list such as "1-3,7", "0-20:5" or, with a throttle,
+// "1-9%2". Returns nothing if the text is no list of numbers.
 std::optional<std::vector<int>> expand_numbers(std::string_view list, size_t most);
 
 // Parses a request for whole GPUs: "gres:gpu:a100:4", "gres/gpu:4", "gpu:2". Returns nothing for
-// other resources (shards, MPS, network cards) or several.
+// a request of shards, MPS, network cards or several resources.
 std::optional<GpuRequest> parse_gpu_request(std::string_view text);
 
-// GPUs of a node: "gpu:a100:8" (all) or "gpu:a100:2(IDX:0-1)" (in use), with or without "(S:0-1)".
-// Other resources are skipped.
+// GPUs in "gpu:a100:8" (all GPUs of a node) or "gpu:a100:2(IDX:0-1)" (its GPUs in use), with or
+// without "(S:0-1)". Resources other than GPUs are skipped.
 struct NodeGpus {
   int gpus = 0;
   std::string type;
-  std::vector<int> indices;  // of those in use
-  bool shared = false;       // lists shards or MPS, too
-  bool understood = true;    // false: MIG slices, several types, or another form
+  std::vector<int> indices;  // indices of the GPUs in use
+  bool shared = false;       // whether the text has shards or MPS, too
+  bool understood = true;    // false: MIG slices, several types, or an unknown form
 };
 NodeGpus parse_node_gpus(std::string_view text);
 

@@ -33,7 +33,7 @@ SnapshotState::SnapshotState(JobTable&& table, std::vector<int32_t>&& serials,
       live_(fixed, slots, now_us),
       request_index_(static_cast<size_t>(slots), kNone) {}
 
-void ClusterMemory::begin_anew(const ClusterRoom& room) {
+void ClusterMemory::begin_anew(const ClusterMemoryCapacity& room) {
   room_ = room;
   jobs_.clear();
   in_slot_.clear();
@@ -64,18 +64,18 @@ int32_t ClusterMemory::take_slot() {
 
 // Enters the live jobs in the order of their submission. Moves those that are no longer there, or
 // whose id has been taken over by another job, to `gone`.
-std::vector<ClusterMemory::Entered> ClusterMemory::enter_jobs(const Snapshot& snapshot,
-                                                              std::vector<Known>& gone) {
+std::vector<ClusterMemory::EnteredJob> ClusterMemory::enter_jobs(const Snapshot& snapshot,
+                                                                 std::vector<KnownJob>& gone) {
   const std::vector<Job>& jobs = snapshot.jobs();
   std::vector<const LiveJob*> live_of_row(jobs.size(), nullptr);
   for (const LiveJob& live : snapshot.live()) {
     if (live.phase != Phase::kDone) live_of_row[static_cast<size_t>(live.job)] = &live;
   }
-  std::vector<Entered> out(jobs.size());
+  std::vector<EnteredJob> out(jobs.size());
   for (size_t row = 0; row < jobs.size(); ++row) {
     if (live_of_row[row] == nullptr) continue;
     const LiveJob& live = *live_of_row[row];
-    Known& known = jobs_[jobs[row].id];
+    KnownJob& known = jobs_[jobs[row].id];
     if (known.slot != kNone && known.job.submit_us != jobs[row].submit_us) {
       gone.push_back(std::exchange(known, {}));
     }
@@ -104,19 +104,19 @@ std::vector<ClusterMemory::Entered> ClusterMemory::enter_jobs(const Snapshot& sn
 // Returns the jobs that have ended since the last snapshot, by their ends. A job that is gone but
 // not listed as finished is taken to have run until now.
 std::vector<ClusterMemory::Ended> ClusterMemory::end_jobs(const Snapshot& snapshot,
-                                                          std::vector<Known>&& gone) {
-  std::ranges::sort(gone, {}, &Known::serial);
+                                                          std::vector<KnownJob>&& gone) {
+  std::ranges::sort(gone, {}, &KnownJob::serial);
   // A finished job may come without an id.
   const auto by_request = [](const Job& job) {
     return std::to_string(job.submit_us) + ' ' + std::to_string(job.gpus) + ' ' + job.user;
   };
-  std::unordered_map<std::string, Known*> by_id;
-  std::unordered_multimap<std::string, Known*> of_request;
-  for (Known& known : gone) {
+  std::unordered_map<std::string, KnownJob*> by_id;
+  std::unordered_multimap<std::string, KnownJob*> of_request;
+  for (KnownJob& known : gone) {
     by_id.emplace(known.job.id, &known);
     of_request.emplace(by_request(known.job), &known);
   }
-  const auto gone_job = [&](int32_t row) -> Known* {
+  const auto gone_job = [&](int32_t row) -> KnownJob* {
     const Job& job = snapshot.jobs()[static_cast<size_t>(row)];
     if (!job.id.empty()) {
       const auto it = by_id.find(job.id);
@@ -126,21 +126,21 @@ std::vector<ClusterMemory::Ended> ClusterMemory::end_jobs(const Snapshot& snapsh
     }
     const auto it = of_request.find(by_request(job));
     if (it == of_request.end()) return nullptr;
-    Known* known = it->second;
+    KnownJob* known = it->second;
     of_request.erase(it);  // each counts once
     return known->slot == kNone ? nullptr : known;
   };
   std::vector<Ended> out;
   for (const LiveJob& live : snapshot.live()) {
     if (live.phase != Phase::kDone) break;  // those that have finished come first
-    if (Known* known = gone_job(live.job); known != nullptr) {
+    if (KnownJob* known = gone_job(live.job); known != nullptr) {
       out.push_back(
           {live, std::exchange(known->slot, kNone), known->serial, std::move(known->job)});
     } else if (live.since_us > now_us_) {  // else it was listed before
       out.push_back({live, take_slot(), next_serial_++, {}});
     }
   }
-  for (Known& known : gone) {
+  for (KnownJob& known : gone) {
     if (known.slot == kNone) continue;
     const bool may_have_run = known.phase == Phase::kRunning || known.phase == Phase::kStarting;
     LiveJob live{
@@ -156,11 +156,11 @@ std::vector<ClusterMemory::Ended> ClusterMemory::end_jobs(const Snapshot& snapsh
 
 // Numbers the waiting jobs in the order of the snapshot's queue. A job keeps its number as long as
 // that agrees.
-void ClusterMemory::rank_queue(const Snapshot& snapshot, const std::vector<Entered>& of_row) {
+void ClusterMemory::rank_queue(const Snapshot& snapshot, const std::vector<EnteredJob>& of_row) {
   int64_t last = -1;
   for (const LiveJob& live : snapshot.live()) {
     if (live.phase == Phase::kDone) continue;
-    Known& known = *of_row[static_cast<size_t>(live.job)].known;
+    KnownJob& known = *of_row[static_cast<size_t>(live.job)].known;
     const bool waits = live.phase == Phase::kWaiting;
     if (known.rank == kNever || (waits && known.rank <= last)) known.rank = next_rank_++;
     if (waits) last = known.rank;
@@ -179,8 +179,8 @@ SnapshotState ClusterMemory::next_state(const Snapshot& snapshot) {
   const bool goes_on = snapshot.now_us() >= now_us_ && shares_a_node(snapshot);
   if (now_us_ >= 0 && !goes_on) begin_anew(first_room_);
   ++snapshots_;
-  std::vector<Known> gone;
-  const std::vector<Entered> of_row = enter_jobs(snapshot, gone);
+  std::vector<KnownJob> gone;
+  const std::vector<EnteredJob> of_row = enter_jobs(snapshot, gone);
   std::vector<Ended> ended = end_jobs(snapshot, std::move(gone));
   rank_queue(snapshot, of_row);
 
@@ -233,7 +233,7 @@ SnapshotState ClusterMemory::next_state(const Snapshot& snapshot) {
   fixed.allows = snapshot.allows();
   if (make_room(fixed) && !anew_) {
     const bool too_many = room_.users > kMostUsers || room_.names > kMostNames;
-    begin_anew(too_many ? first_room_ : ClusterRoom(room_));
+    begin_anew(too_many ? first_room_ : ClusterMemoryCapacity(room_));
     return next_state(snapshot);
   }
   fixed.jobs.num_users = room_.users;
@@ -247,7 +247,7 @@ SnapshotState ClusterMemory::next_state(const Snapshot& snapshot) {
   in_slot_.assign(static_cast<size_t>(high_water_), nullptr);
   for (const LiveJob& live : snapshot.live()) {
     const auto row = static_cast<size_t>(live.job);
-    Known* known = of_row[row].known;
+    KnownJob* known = of_row[row].known;
     if (known == nullptr) continue;
     if (lists_all) {
       restore_job(fixed, s, live, known->slot);
@@ -267,7 +267,7 @@ SnapshotState ClusterMemory::next_state(const Snapshot& snapshot) {
     for (int32_t i = 0; i < s.head->num_changed; ++i) s.is_changed[s.changed[i]] = 0;
     s.head->num_changed = 0;
     for (const Ended& one : ended) mark_changed(s, one.slot);
-    for (const Entered& one : of_row) {
+    for (const EnteredJob& one : of_row) {
       if (one.changed) mark_changed(s, one.known->slot);
     }
   }
@@ -301,7 +301,7 @@ void ClusterMemory::remember_plan(const SnapshotState& live, const Plan& plan) {
   for (const Edit& edit : plan.edits) {
     const auto slot = static_cast<size_t>(edit.job.slot);
     if (slot >= in_slot_.size() || in_slot_[slot] == nullptr) continue;  // of an illegal plan
-    Known& known = *in_slot_[slot];
+    KnownJob& known = *in_slot_[slot];
     known.phase = s.phase[edit.job.slot];
     known.started = s.started[edit.job.slot];
     if (known.phase == Phase::kWaiting) known.rank = kNever;  // it goes to the end of the queue
@@ -313,7 +313,7 @@ size_t ClusterMemory::bytes() const {
   size_t sum = memory_.bytes() + names_.bytes();
   for (const auto& [id, known] : jobs_) {
     const Job& job = known.job;
-    sum += sizeof(Known) + kPlaceBytes + 2 * id.size() + job.user.size() + job.name.size() +
+    sum += sizeof(KnownJob) + kPlaceBytes + 2 * id.size() + job.user.size() + job.name.size() +
            job.model.size() + job.tenant.size() + job.array.size() +
            job.groups.size() * sizeof(RoleGroup) + job.dues.size() * sizeof(Due);
     for (const std::string& type : job.gpu_types) sum += sizeof(type) + type.size();

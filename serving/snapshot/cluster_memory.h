@@ -1,5 +1,5 @@
-// What a policy remembers of a live cluster from one snapshot to the next: its memory, and the
-// slots, serials, users and names by which the memory refers to jobs.
+// What a policy remembers of a live cluster between snapshots: the policy's memory, and the slots,
+// serials, users and names by which that memory refers to jobs.
 #pragma once
 
 #include <cstdint>
@@ -17,18 +17,18 @@
 
 namespace yard {
 
-// The state of a cluster for one decision. Requires: the snapshot outlives it.
+// The state of a cluster for one decision. Requires: the snapshot outlives the state.
 class SnapshotState {
  public:
   const SimModel& fixed() const { return live_.fixed(); }
   SimState& state() { return live_.state(); }
   const SimState& state() const { return live_.state(); }
 
-  // Index in the request's jobs of the job in a slot; kNone if it has finished.
+  // Returns the index in the request's jobs of the job in a slot; kNone if the job has finished.
   // Requires: 0 <= slot < high_water.
   int32_t request_index(int32_t slot) const { return request_index_[static_cast<size_t>(slot)]; }
 
-  // The state as bytes, and the way back.
+  // copy() returns the state as bytes, from which restore() sets it again.
   std::vector<std::byte> copy() const { return live_.copy(); }
   void restore(const std::vector<std::byte>& earlier) { live_.restore(earlier); }
 
@@ -38,83 +38,83 @@ class SnapshotState {
                 int32_t slots, int64_t now_us);
 
   JobTable table_;
-  std::vector<int32_t> serials_;  // by row of the table
+  std::vector<int32_t> serials_;  // serial number of each job, by row of the table
   LiveState live_;
   std::vector<int32_t> request_index_;  // by slot
 };
 
-// So many jobs at once, users and names.
-struct ClusterRoom {
+// The numbers of jobs at once, of users and of job names for which a memory has room.
+struct ClusterMemoryCapacity {
   int32_t slots = 0, users = 0, names = 0;
 };
 
 class ClusterMemory {
  public:
-  // The room grows when needed. Then the memory begins anew.
-  explicit ClusterMemory(const ClusterRoom& room = {}) : first_room_(room), room_(room) {}
+  // When a snapshot needs more than `room`, the room grows and the memory begins anew.
+  explicit ClusterMemory(const ClusterMemoryCapacity& room = {}) : first_room_(room), room_(room) {}
   ClusterMemory(const ClusterMemory&) = delete;
 
-  // Returns the state of the next snapshot. A job keeps its slot. Changed are the jobs that differ
-  // from the last snapshot with the policy's plan carried out. A job that is gone has finished;
-  // what the snapshot lists as finished counts once. Begins anew if no node is in both snapshots,
-  // or the new one is older.
+  // Returns the state of the next snapshot. A job keeps its slot. A job counts as changed unless it
+  // is as the policy's plan for the last snapshot left it. A job that is gone has finished; a job
+  // listed as finished counts once. The memory begins anew if the last snapshot is newer than
+  // `snapshot` or has none of its nodes.
   SnapshotState next_state(const Snapshot& snapshot);
 
-  // Prepares the memory of `bytes` for a decision on that state. It keeps the first `lasting`
-  // bytes, unless it begins anew: then it is zero, every job counts as changed, and the result is
-  // false. Requires: always for the same policy.
+  // Prepares a memory of `bytes` bytes for a decision on `state`. Keeps the first `lasting` bytes
+  // and returns true. If the memory begins anew, fills it with zeros, marks every job as changed
+  // and returns false. Requires: all calls are for one policy.
   bool keep_memory(SimState& state, size_t lasting, size_t bytes);
   Memory& memory() { return memory_; }
 
-  // Call with the policy's plan for that state, which has been applied to it.
+  // Remembers the policy's plan for the state `live`, to which the plan has been applied.
   void remember_plan(const SnapshotState& live, const Plan& plan);
 
-  int64_t now_us() const { return now_us_; }  // of the last snapshot; -1: none
+  int64_t now_us() const { return now_us_; }  // time of the last snapshot; -1: none
   size_t bytes() const;                       // approximately
 
  private:
   // A job of the last snapshot.
-  struct Known {
+  struct KnownJob {
     Job job;
     int32_t slot = kNone, serial = 0;
-    int64_t rank = 0;  // rises with every entry into the queue
-    // As reported, or as they will be once the plan is carried out.
+    int64_t rank = 0;  // order in the queue; rises with each entry into the queue
+    // Phase and starts as reported, or as they will be after the plan is carried out.
     Phase phase = Phase::kFree;
     int32_t started = 0;
     int64_t attained_us = 0;  // as reported
-    uint64_t snapshot = 0;    // the last one with this job
+    uint64_t snapshot = 0;    // number of the last snapshot with this job
   };
-  // A job that has ended. Its request is what it was while the job was there, if the job was there.
+  // A job that has ended. `job` is the job as the last snapshot before its end listed it.
   struct Ended {
     LiveJob live;
     int32_t slot, serial;
     std::optional<Job> job;
-    bool is_listed = true;  // by the snapshot, in row `live.job`
+    bool is_listed = true;  // whether row `live.job` of the snapshot lists the job
   };
-  struct Entered {
-    Known* known = nullptr;  // null: a finished job
+  struct EnteredJob {
+    KnownJob* known = nullptr;  // null: a finished job
     bool changed = false;
   };
 
-  void begin_anew(const ClusterRoom& room);
+  void begin_anew(const ClusterMemoryCapacity& room);
   bool shares_a_node(const Snapshot& snapshot) const;
   int32_t take_slot();
-  std::vector<Entered> enter_jobs(const Snapshot& snapshot, std::vector<Known>& gone);
-  std::vector<Ended> end_jobs(const Snapshot& snapshot, std::vector<Known>&& gone);
-  void rank_queue(const Snapshot& snapshot, const std::vector<Entered>& of_row);
+  std::vector<EnteredJob> enter_jobs(const Snapshot& snapshot, std::vector<KnownJob>& gone);
+  std::vector<Ended> end_jobs(const Snapshot& snapshot, std::vector<KnownJob>&& gone);
+  void rank_queue(const Snapshot& snapshot, const std::vector<EnteredJob>& of_row);
   bool make_room(const SimModel& fixed);
 
-  ClusterRoom first_room_, room_;
-  bool anew_ = true;  // the memory is not kept
+  ClusterMemoryCapacity first_room_, room_;
+  bool anew_ = true;  // whether the policy's memory has to be cleared
   int64_t now_us_ = -1;
   uint64_t snapshots_ = 0;
   int32_t next_serial_ = 0;
   int64_t next_rank_ = 0;
   int32_t high_water_ = 0;
   std::vector<int32_t> free_slots_;
-  std::unordered_map<std::string, Known> jobs_;  // by id
-  std::vector<Known*> in_slot_;                  // of the last state
-  std::vector<std::string> some_nodes_;          // of the last snapshot
+  std::unordered_map<std::string, KnownJob> jobs_;  // by id
+  std::vector<KnownJob*> in_slot_;                  // jobs of the last state
+  std::vector<std::string> some_nodes_;             // names of nodes in the last snapshot
   JobNames names_;
   Memory memory_;
   size_t lasting_bytes_ = 0;

@@ -1,4 +1,4 @@
-// Applies deltas: requests that say what changed since an earlier one.
+// Applies and makes deltas: requests that hold only what changed since an earlier request.
 #pragma once
 
 #include <memory>
@@ -7,20 +7,20 @@
 
 namespace yard {
 
-// Finished jobs that a state keeps. Older ones go first.
+// Largest number of finished jobs that a state keeps. The oldest jobs are dropped first.
 inline constexpr int kMaxKeptFinished = 4096;
 
-// Returns the full snapshot after the delta. Nodes and jobs replace those of the same name or id;
-// new ones come last. Running jobs that the delta does not list have run on. Types, tenants and
-// costs are as before, unless the delta gives some. Finished jobs are added. All other fields are
-// those of the delta. Throws InputError if the delta has a node or job twice.
-// Requires: the base has each once.
+// Returns `base` changed by `delta`. A node or job in the delta replaces the base's one of that
+// name or id, or comes last if it is new. Running jobs not in the delta run on. GPU types,
+// tenants and costs stay, unless the delta has any. Finished jobs of the delta are added to the
+// base's. All other fields are the delta's. Throws InputError if the delta has a node or job twice.
+// Requires: the base has each node and job once.
 std::shared_ptr<pb::DecideRequest> apply_delta(const pb::DecideRequest& base,
                                                const pb::DecideRequest& delta);
 
-// Returns a delta which makes `after` of `before`. Both need a state_version. Its finished jobs are
-// all those of `after`. Requires: jobs and nodes that are in both come in the same order, before
-// new ones.
+// Returns a delta which turns `before` into `after`. Both snapshots need a state_version. The delta
+// has all finished jobs of `after`. Requires: the jobs and nodes that are in both snapshots come in
+// the same order, before new ones.
 pb::DecideRequest delta_between(const pb::DecideRequest& before, const pb::DecideRequest& after);
 
 }  // namespace yard

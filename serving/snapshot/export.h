@@ -12,14 +12,14 @@
 namespace yard {
 
 struct EndedJob {
-  int32_t job = kNone;  // index into the jobs
+  int32_t job = kNone;  // index in the list of jobs
   int64_t end_us = 0;
   int64_t run_us = 0;
-  double worked_us = -1;  // work done, on the reference type; -1: as much as run_us
+  double worked_us = -1;  // work done on the reference GPU type; -1: equal to run_us
 };
 
-// Requires: `jobs` are those of the state's job table; `finished` is in the order in which policies
-// saw the jobs end.
+// Returns the snapshot of `state`. Requires: `jobs` are the jobs of the state's table, and
+// `finished` is in the order in which policies saw the jobs end.
 pb::DecideRequest to_request(const ClusterSpec& spec, const std::vector<Job>& jobs,
                              const SimModel& fixed, const SimState& state,
                              std::span<const EndedJob> finished);

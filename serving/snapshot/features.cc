@@ -147,7 +147,7 @@ std::string read_job_features(const pb::Job& entry, Job& job) {
   return "";
 }
 
-LeftToManager::LeftToManager(const pb::DecideRequest& request) {
+JobsLeftToManager::JobsLeftToManager(const pb::DecideRequest& request) {
   for (const pb::Node& node : request.nodes()) {
     restricted_nodes_ += node.partitions_size() > 0;
     const std::unordered_set<std::string_view> names(node.partitions().begin(),
@@ -156,7 +156,7 @@ LeftToManager::LeftToManager(const pb::DecideRequest& request) {
   }
 }
 
-std::string LeftToManager::why(const pb::Job& entry) const {
+std::string JobsLeftToManager::why(const pb::Job& entry) const {
   const char* what = nullptr;
   const auto of_partition = nodes_of_.find(entry.partition());
   const int open = of_partition == nodes_of_.end() ? 0 : of_partition->second;

@@ -1,4 +1,4 @@
-// What a snapshot says of jobs and nodes beyond numbers of GPUs.
+// Reads the fields of jobs and nodes in a snapshot other than their numbers of GPUs.
 #pragma once
 
 #include <cstdint>
@@ -17,40 +17,40 @@ inline constexpr int kMaxSnapshotTenants = 1024;
 inline constexpr int kMaxSnapshotGroups = 16;  // of one job
 
 // Reads a job's request, valuation and training into `job`, whose submit time is set. Returns what
-// makes no sense, or asks for something that no policy heeds, or "".
+// is invalid or asks for something that no policy supports; "" if nothing does.
 std::string read_job_features(const pb::Job& entry, Job& job);
 
 // The tenants of a snapshot.
 class SnapshotTenants {
  public:
-  // Throws InputError if there are too many, or one twice. Requires: the request outlives this.
+  // Throws InputError for too many or duplicate tenants. Requires: the request outlives the object.
   explicit SnapshotTenants(const pb::DecideRequest& request);
 
   const std::vector<Tenant>& list() const { return list_; }
-  int32_t find(std::string_view name) const;  // kNoTenant if it is not listed
+  int32_t find(std::string_view name) const;  // index of the tenant; kNoTenant: not listed
 
  private:
   std::vector<Tenant> list_;
   std::unordered_map<std::string_view, int32_t> index_;
 };
 
-// Returns what makes no sense about a node's features, or "".
+// Returns what is invalid in a node's features, or "" if nothing is.
 std::string flaw_of_node_features(const pb::Node& entry, const SnapshotTenants& tenants);
 // Requires: no flaw.
 void read_node_features(const pb::Node& entry, const SnapshotTenants& tenants, Node& node);
 
-// Jobs that ask for certain nodes, as no policy does: they are left to the cluster manager.
-class LeftToManager {
+// Finds jobs that ask for certain nodes, which the cluster manager supports and policies do not.
+class JobsLeftToManager {
  public:
-  // Requires: the request outlives this.
-  explicit LeftToManager(const pb::DecideRequest& request);
+  // Requires: the request outlives the object.
+  explicit JobsLeftToManager(const pb::DecideRequest& request);
 
-  // Returns why the job is left to the manager, or "".
+  // Returns why a job is left to the cluster manager, or "" if a policy decides on it.
   std::string why(const pb::Job& entry) const;
 
  private:
-  int restricted_nodes_ = 0;                            // nodes of certain partitions only
-  std::unordered_map<std::string_view, int> nodes_of_;  // of these, by partition
+  int restricted_nodes_ = 0;                            // number of nodes that list partitions
+  std::unordered_map<std::string_view, int> nodes_of_;  // number of nodes in each partition
 };
 
 }  // namespace yard

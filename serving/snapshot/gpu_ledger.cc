@@ -11,7 +11,7 @@
 
 namespace yard {
 
-std::string where_is(const pb::DecideRequest& request, int job) {
+std::string label_of_job(const pb::DecideRequest& request, int job) {
   return "jobs[" + std::to_string(job) + "] '" + shortened(request.jobs(job).id()) + "'";
 }
 
@@ -204,7 +204,7 @@ void GpuLedger::hold_named(int job, std::vector<LivePart>& parts) {
     const uint64_t mask = named_gpus(piece, at) & ~own;
     if (const uint64_t twice = mask & held(at); twice != 0) {
       throw InputError(
-          where_is(request_, job), "GPUs that no other job holds",
+          label_of_job(request_, job), "GPUs that no other job holds",
           "'" + shortened(piece.node()) + "' GPU " + std::to_string(lowest_bit(twice)));
     }
     take(entry, piece, at, mask, parts);
@@ -220,7 +220,7 @@ void GpuLedger::hold_others(int job, bool odd, std::vector<LivePart>& parts) {
     const uint64_t left = node.all & ~held(at), up = left & ~node.down;
     const int64_t wanted = int64_t{piece.gpus()} - count_bits(named_gpus(piece, at));
     if (wanted > count_bits(left) && !odd) {
-      throw InputError(where_is(request_, job),
+      throw InputError(label_of_job(request_, job),
                        "1 to " + std::to_string(count_bits(left)) + " GPUs, those left on node '" +
                            shortened(piece.node()) + "'",
                        std::to_string(wanted));
@@ -245,7 +245,7 @@ std::string GpuLedger::vacate(int job, int64_t until_us) {
     Node& node = nodes_[static_cast<size_t>(at)];
     uint64_t mask = named_gpus(piece, at);
     if ((mask & (node.running | node.leaving)) != 0) {
-      throw InputError(where_is(request_, job), "GPUs on which no other job runs or stops",
+      throw InputError(label_of_job(request_, job), "GPUs on which no other job runs or stops",
                        "'" + shortened(piece.node()) + "'");
     }
     if (piece.gpu_ids_size() == 0) {

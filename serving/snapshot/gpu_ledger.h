@@ -1,5 +1,5 @@
-// Records which job holds which GPUs of a snapshot's nodes. Two claims on one GPU contradict each
-// other and throw InputError; any other odd claim holds what it can.
+// Records which job holds which GPUs of a snapshot's nodes. Two jobs that claim one GPU
+// throw InputError. A claim that is invalid in another way holds what GPUs it can.
 #pragma once
 
 #include <array>
@@ -20,35 +20,35 @@ namespace yard {
 
 class GpuLedger {
  public:
-  // Sets odd nodes aside: they have no GPUs, or none that is not held. Throws InputError for no or
-  // too many nodes, or a duplicate name.
+  // Sets invalid nodes aside in `quarantine`: no job may start on them. Throws InputError if the
+  // request has no nodes, too many nodes or two nodes of one name.
   GpuLedger(const pb::DecideRequest& request, int64_t now_us, const SnapshotTenants& tenants,
             Quarantine& quarantine);
 
-  // What is odd about a job's placement by itself, or "".
+  // Returns what is invalid in a job's own placement, or "" if nothing is.
   std::string flaw_of(const pb::Job& job) const;
-  // Enter the GPUs that a job holds: first those which jobs name, of all jobs; then the others, of
-  // odd jobs last, which get what is left. Both throw InputError. Bits of masks are GPU numbers of
-  // the request. `job`: index in its jobs.
+  // hold_named() enters the GPUs that a job names. After hold_named() for all jobs, hold_others()
+  // enters GPUs that a job does not name. Either function throws InputError if two jobs hold a GPU.
+  // `job` is an index in the request's jobs. Bits of masks are GPU numbers of the request.
   void hold_named(int job, std::vector<LivePart>& parts);
   void hold_others(int job, bool odd, std::vector<LivePart>& parts);
-  // Enters the GPUs of a stopping job, after all others, and returns what is odd about them, or "".
+  // Enters the GPUs of a stopping job, after all other jobs. Returns what is invalid about them.
   std::string vacate(int job, int64_t until_us);
 
-  // Whether what the node says of itself makes sense.
+  // Returns whether the node's features are valid.
   bool has_features(int32_t node) const { return nodes_[node].sensible; }
 
   int32_t num_nodes() const { return static_cast<int32_t>(nodes_.size()); }
   int32_t installed_gpus() const { return installed_; }
   bool uses_failed_gpus(const std::vector<LivePart>& parts) const;
 
-  // GPUs which are up, or down but still in use.
+  // Returns a mask of the GPUs which are up, or down but still in use.
   uint64_t usable(int32_t node) const {
     return nodes_[node].all & ~(nodes_[node].down & ~held(node));
   }
   // Returns the mask with the usable GPUs renumbered without gaps.
   uint64_t renumbered_without_gaps(int32_t node, uint64_t mask) const;
-  // When each GPU, by its own number, is free of stopping jobs; now or earlier: free already.
+  // Returns, by GPU number, when stopping jobs leave the GPU; now or earlier: none is on the GPU.
   const std::array<int64_t, kMaxNodeGpus>& until_us(int32_t node) const {
     return nodes_[node].until_us;
   }
@@ -73,17 +73,17 @@ class GpuLedger {
             std::vector<LivePart>& parts);
 
   const pb::DecideRequest& request_;
-  std::vector<Node> nodes_;  // one without GPUs has an empty mask
+  std::vector<Node> nodes_;  // a node without GPUs has an empty mask
   std::unordered_map<std::string_view, int32_t> by_name_;
   int32_t installed_ = 0;
 };
 
-// Returns "jobs[3] 'a'".
-std::string where_is(const pb::DecideRequest& request, int job);
+// Returns where a job stands in the request, such as "jobs[3] 'a'".
+std::string label_of_job(const pb::DecideRequest& request, int job);
 
-// Returns microseconds, or nothing unless 0 <= seconds <= kMaxSeconds.
+// Returns `seconds` as microseconds, or nothing unless 0 <= seconds <= kMaxSeconds.
 std::optional<int64_t> seconds_to_us(double seconds);
-// Returns "save_s from 0 to 1e10 seconds, got -1".
+// Returns an error such as "expected save_s from 0 to 1e10 seconds, got -1".
 std::string flaw_of_seconds(const char* what, double seconds);
 
 }  // namespace yard

@@ -1,5 +1,5 @@
-// Final check of a decision before it is sent. It uses the messages alone and shares no code with
-// the rules, masks and drafts behind decisions.
+// Final check of a decision before it is sent. The check reads only the request and the
+// response, and shares no code with the rules, masks and drafts that make decisions.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 namespace yard {
 
 // Returns why the decision is illegal, or "" if it is legal.
-// Requires: the request passed Snapshot's checks.
+// Requires: the request has passed the checks of the class Snapshot.
 std::string flaw_of_decision(const pb::DecideRequest& request, const pb::DecideResponse& response,
                              const PreemptionBounds& bounds = {});
 

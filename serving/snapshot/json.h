@@ -1,4 +1,4 @@
-// Conversion of messages to and from proto3 JSON, for files and people.
+// Converts the service's messages to and from proto3 JSON, for files and human readers.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace yard {
 
-// Parses a snapshot file. Throws InputError naming `source`.
+// Parses the JSON of a snapshot. Throws InputError, which names the file `source`, for other text.
 pb::DecideRequest parse_snapshot(const std::string& json, const std::string& source);
 
 // Throws RunError if a string in the message is not UTF-8.

@@ -1,4 +1,4 @@
-// Short namespace for the messages of the service.
+// Gives the namespace of the service's messages the short name `pb`.
 #pragma once
 
 #include "yardmaster/v1/policy.pb.h"

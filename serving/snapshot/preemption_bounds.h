@@ -1,4 +1,4 @@
-// How much a decision may disturb running jobs.
+// Limits on the running jobs that a decision may preempt.
 #pragma once
 
 #include <algorithm>
@@ -17,12 +17,12 @@ inline int64_t gpus_held(const pb::Job& job) {
   return sum;
 }
 
-// In addition to what the request says.
+// Limits on preemptions in addition to those in the request.
 struct PreemptionBounds {
   std::unordered_set<std::string> pinned;      // ids of jobs that must not be preempted
-  std::unordered_set<std::string> preempting;  // of jobs that an earlier answer preempted
-  // Running jobs with so many GPUs together may be preempted besides those. One job may have more,
-  // unless it is 0.
+  std::unordered_set<std::string> preempting;  // ids of jobs that an earlier answer preempted
+  // The most GPUs that all preempted jobs may have together, apart from jobs in `preempting`. A
+  // single job may have more, unless `max_gpus` is 0.
   int64_t max_gpus = std::numeric_limits<int64_t>::max();
 
   int64_t max_gpus_of(const pb::DecideRequest& request) const {

@@ -1,4 +1,4 @@
-// Records of a snapshot that make no sense, and are set aside so that the others can be decided.
+// Collects invalid records of a snapshot, which are set aside so that policies see only valid ones.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace yard {
 
-// Returns the text, or its first bytes and "..." if it is long. Never cuts a character in two.
+// Returns a short text as it is, or the start of a long text and "...", and keeps characters whole.
 std::string shortened(std::string_view text);
 
 class Quarantine {
@@ -19,7 +19,7 @@ class Quarantine {
            bool keeps_gpus = false);
 
   int64_t count() const { return count_; }
-  // The first of them, with shortened ids.
+  // Returns the first records that were set aside, with shortened ids.
   const std::vector<pb::Quarantined>& listed() const { return listed_; }
 
  private:

@@ -14,7 +14,7 @@ namespace yard {
 namespace {
 
 // No memory has to grow: that would rebuild it.
-ClusterRoom room_for(const std::vector<Job>& jobs) {
+ClusterMemoryCapacity room_for(const std::vector<Job>& jobs) {
   const auto all = static_cast<int32_t>(jobs.size());
   JobNames names;
   for (const Job& job : jobs) {

@@ -1,5 +1,5 @@
-// Plays a policy in a simulation as a server would: what changes becomes a delta, the policy sees
-// the snapshot after it and what the server remembers, and its answer is checked. Without a socket.
+// Runs a policy in a simulation as a server would, without a network. Changes become deltas, the
+// policy sees the full snapshot and its memory of the cluster, and the guard checks its answer.
 #pragma once
 
 #include <cstdint>
@@ -16,14 +16,14 @@ namespace yard {
 
 class ServedDecider final : public Decider {
  public:
-  // Throws InputError if snapshots lack something that the simulation has. Requires: all outlive
-  // this; `jobs` are those of the tables.
+  // Throws InputError if snapshots cannot express something in the simulation. Requires: the
+  // arguments outlive the decider; `jobs` are the jobs of `model`.
   ServedDecider(const Policy& policy, const ClusterSpec& cluster, const std::vector<Job>& jobs,
                 const SimModel& model);
 
   Level level() const override { return policy_.level(); }
-  // Throws RunError if the policy fails or its answer is not legal, where a server would fall back
-  // on a heuristic: the scores are those of the policy alone.
+  // Throws RunError if the policy fails or its answer is illegal. A server would use the fallback
+  // instead, but the scores of a simulation are to be those of the policy alone.
   void decide(const View& view, Draft& draft) override;
 
  private:
@@ -35,9 +35,9 @@ class ServedDecider final : public Decider {
   const std::vector<Job>& jobs_;
   std::unordered_map<std::string_view, int32_t> nodes_;  // by name
   ClusterMemory memory_;
-  std::vector<EndedJob> ended_;                     // since the last decision
-  std::shared_ptr<const pb::DecideRequest> state_;  // the last one
-  uint64_t version_ = 0;                            // of that state
+  std::vector<EndedJob> ended_;                     // jobs that have ended since the last decision
+  std::shared_ptr<const pb::DecideRequest> state_;  // last snapshot
+  uint64_t version_ = 0;                            // version of the last snapshot
 };
 
 }  // namespace yard

@@ -159,7 +159,7 @@ class SnapshotReader {
     for (int i = 0; i < request_.jobs_size(); ++i) {
       const std::string& id = request_.jobs(i).id();
       if (!id.empty() && !ids.insert(id).second) {
-        throw InputError(where_is(request_, i), "unique ids", "a duplicate");
+        throw InputError(label_of_job(request_, i), "unique ids", "a duplicate");
       }
       odd_.clear();
       read_job(i, rows_.emplace_back());
@@ -434,7 +434,7 @@ class SnapshotReader {
   const pb::DecideRequest& request_;
   Snapshot& out_;
   const int64_t now_us_;
-  const LeftToManager left_to_manager_;
+  const JobsLeftToManager left_to_manager_;
   const SnapshotTenants tenants_;
   GpuLedger gpus_;
   bool may_preempt_ = true;

@@ -15,13 +15,13 @@
 
 namespace yard {
 
-// Bounds on one request, so that a small message cannot exhaust the server's time or memory. They
-// stand in policy.proto.
+// Bounds on one request, so that a small message cannot exhaust the server's time or memory.
+// The file policy.proto states the bounds, too.
 inline constexpr int kMaxSnapshotNodes = 1 << 14;
-inline constexpr int kMaxJobs = 1 << 18;  // and the same number of finished ones
+inline constexpr int kMaxJobs = 1 << 18;  // bound on live jobs, and on finished jobs
 inline constexpr int kMaxSnapshotTypes = 64;
 inline constexpr int kMaxAllowed = 16;
-inline constexpr size_t kMaxIdBytes = 1024;  // of ids and names
+inline constexpr size_t kMaxIdBytes = 1024;  // length of an id or name
 inline constexpr double kMaxSeconds = 1e10;
 
 class SnapshotState;
@@ -34,9 +34,9 @@ class Snapshot {
     int64_t until_us;
   };
 
-  // Sets records that make no sense aside: what waits is left out, and what holds GPUs keeps them
-  // and is not preempted. Throws InputError if the request contradicts itself, as by two jobs on
-  // one GPU. Requires: `request` outlives this and does not change.
+  // Sets invalid records aside: waiting jobs are left out; jobs that hold GPUs keep them and are
+  // not preempted. Throws InputError if the request contradicts itself, as by two jobs on one GPU.
+  // Requires: `request` outlives the snapshot and does not change.
   explicit Snapshot(const pb::DecideRequest& request, PreemptionBounds bounds = {});
   Snapshot(const Snapshot&) = delete;
 
@@ -46,18 +46,18 @@ class Snapshot {
   const PreemptionBounds& bounds() const { return bounds_; }
   const Quarantine& quarantine() const { return quarantine_; }
 
-  // The cluster without GPUs which are down and not in use.
+  // Returns the cluster without GPUs which are down and not in use.
   const ClusterSpec& cluster() const { return cluster_; }
   const SpecColumns& spec() const { return spec_table_[0].columns(); }
   bool has_usable_gpus() const { return spec().total_gpus > 0; }
   const std::vector<Vacating>& vacating() const { return vacating_; }
 
-  // All jobs, by rising submit time, in rows from 0.
+  // Returns all jobs by rising submit time. A job's index is called its row.
   const std::vector<Job>& jobs() const { return jobs_; }
-  // Finished ones by their ends, then those with GPUs and the stopping, then the waiting in queue
-  // order. LiveJob::job is the row.
+  // Returns finished jobs by end time, then jobs that hold GPUs or stop, then waiting jobs in the
+  // order of the queue. LiveJob::job is an index in jobs().
   const std::vector<LiveJob>& live() const { return live_; }
-  // Index of a row's job in the request's jobs; kNone: a finished one.
+  // Returns the index in the request's jobs of the job in a row; kNone if the job has finished.
   int32_t request_index(int32_t row) const { return request_index_[static_cast<size_t>(row)]; }
   // Requires: `entry` is an index in the request's jobs.
   bool waits(int32_t entry) const { return request_.jobs(entry).state() == pb::WAITING; }
@@ -74,7 +74,7 @@ class Snapshot {
   const PreemptionBounds bounds_;
   Quarantine quarantine_;
   int64_t now_us_ = 0;
-  std::vector<int32_t> node_of_;        // index in the spec -> index in the request
+  std::vector<int32_t> node_of_;        // index of a node in the request, by its index in the spec
   std::vector<int32_t> request_index_;  // by row
   std::vector<Job> jobs_;
   std::vector<LiveJob> live_;
@@ -82,7 +82,7 @@ class Snapshot {
   Costs costs_;
   AllowedActions allows_;
   ClusterSpec cluster_;
-  // A vector, so that its one element can be made after all is read.
+  // A vector of one element, which is made when the whole request has been read.
   std::vector<SpecTable> spec_table_;
 
   friend class SnapshotReader;

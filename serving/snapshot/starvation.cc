@@ -68,7 +68,7 @@ const pb::Job* starved_job(const Snapshot& snapshot, const pb::DecideRequest& re
   return longest;
 }
 
-pb::DecideRequest without_held_up_jobs(const Snapshot& snapshot, const pb::DecideRequest& request) {
+pb::DecideRequest without_blocked_jobs(const Snapshot& snapshot, const pb::DecideRequest& request) {
   std::unordered_set<int32_t> kept;
   for (const int32_t entry : waiting(snapshot)) {
     if (may_start_alone(request.jobs(entry), request)) kept.insert(entry);

@@ -1,4 +1,4 @@
-// Jobs that have waited for too long, whatever the policy prefers.
+// Finds jobs that have waited too long, whatever the policy prefers.
 #pragma once
 
 #include <string>
@@ -8,18 +8,18 @@
 
 namespace yard {
 
-// Returns the job that has waited longest, if that is more than `max_wait_s` (0: any time is fine).
-// Only counts jobs for which the cluster would have enough GPUs were it empty, and which wait for
-// nothing else: no other job, and no limit of their tenant. Null: none. Requires: `request` is the
-// snapshot's.
+// Returns the job that has waited longest if its wait exceeds `max_wait_s`, else null. A
+// `max_wait_s` of 0 allows any wait. Only jobs count for which the empty cluster would have enough
+// GPUs, and which wait neither for another job nor because of a tenant's limit. Requires:
+// `snapshot` was made of `request`.
 const pb::Job* starved_job(const Snapshot& snapshot, const pb::DecideRequest& request,
                            double max_wait_s);
 
-// Returns the request without waiting jobs that would hold up others in vain, since they cannot
-// start even on an empty cluster or wait for something else. Requires: as above.
-pb::DecideRequest without_held_up_jobs(const Snapshot& snapshot, const pb::DecideRequest& request);
+// Returns the request without waiting jobs which cannot start even on an empty cluster, or wait for
+// another job or because of a tenant's limit. Requires: `snapshot` was made of `request`.
+pb::DecideRequest without_blocked_jobs(const Snapshot& snapshot, const pb::DecideRequest& request);
 
-// For how long a waiting job has waited, in seconds.
+// Returns the seconds for which a waiting job has waited.
 double wait_s(const pb::Job& job, double now_s);
 
 }  // namespace yard

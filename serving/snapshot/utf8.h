@@ -1,4 +1,4 @@
-// Protobuf carries texts in UTF-8 only. Names of users and jobs may be in any encoding.
+// Escapes names of users and jobs, which may be in any encoding, for protobuf, which needs UTF-8.
 #pragma once
 
 #include <google/protobuf/message.h>
@@ -12,8 +12,8 @@ namespace yard {
 // Returns the text with each byte that is not part of UTF-8 written as \xNN.
 std::string escaped_as_utf8(std::string_view text);
 
-// Escapes all texts of the message. Returns the original of each text that changed, by its new
-// form.
+// Escapes all texts of the message. Returns a map from the new form of each changed text to its
+// original.
 std::map<std::string, std::string> make_utf8(google::protobuf::Message& message);
 
 }  // namespace yard

@@ -102,7 +102,7 @@ std::vector<Job> varied_jobs(uint64_t seed) {
   return out;
 }
 
-constexpr ClusterRoom kRoom{.slots = 256, .users = 64, .names = 64};
+constexpr ClusterMemoryCapacity kRoom{.slots = 256, .users = 64, .names = 64};
 
 void expect_same(const Policy& policy, const std::string& name, const std::string& cluster,
                  const std::vector<Job>& jobs, Sends sends, Answers& total) {

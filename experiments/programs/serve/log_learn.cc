@@ -57,7 +57,7 @@ Json mean_json(const MeanWithBlockInterval& mean) {
 }
 
 // Mean JCT of the jobs which were submitted and ended while the log was written; null if none.
-Json observed(const LogFit& fit) {
+Json observed(const FittedScenario& fit) {
   std::vector<double> jct_s;
   for (const LogJob& one : fit.jobs) {
     const double submit_s = 1e-6 * static_cast<double>(one.job.submit_us);
@@ -120,7 +120,7 @@ void run_log_choices(const LogChoicesOptions& options) {
 
 void run_log_fit(const LogFitOptions& options) {
   LogReader log(options.log);
-  const LogFit fit = fit_log(log);
+  const FittedScenario fit = fit_scenario(log);
   if (fit.jobs.empty()) throw InputError(options.log, "a decision log with running jobs", "none");
   Json deciders = Json::object();
   for (const auto& [name, count] : fit.deciders) deciders[name] = count;

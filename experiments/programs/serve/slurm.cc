@@ -131,7 +131,7 @@ int run_agent(const Arguments& arguments) {
     wait_until(next);
   }
   agent.stop();
-  if (arguments.dry_run) print_event(agent.gains(), arguments.json);
+  if (arguments.dry_run) print_event(agent.dry_run_gains(), arguments.json);
   return 0;
 }
 

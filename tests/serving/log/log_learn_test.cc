@@ -99,7 +99,7 @@ TEST_F(LogLearn, CompleteLogReproducesTheJobs) {
   const std::vector<Job> jobs = habit_jobs(kCluster, 120, 5);
   log_simulation(folder(), "las", kCluster, jobs);
   LogReader log(folder());
-  const LogFit fit = fit_log(log);
+  const FittedScenario fit = fit_scenario(log);
   // A job that ends at the last event has no logged outcome.
   EXPECT_GE(fit.finished, jobs.size() - 1);
   EXPECT_EQ(fit.jobs.size(), jobs.size());
@@ -134,7 +134,7 @@ TEST_F(LogLearn, WorkFollowsFromTimeAndSpeed) {
   const std::vector<Job> jobs = habit_jobs("1x8", 80, 6);
   log_simulation(folder(), "las", yaml, jobs);
   LogReader log(folder());
-  const Trace trace = fit_log(log).trace(1, 0);
+  const Trace trace = fit_scenario(log).trace(1, 0);
   std::map<std::string, int64_t> run_us;
   for (const Job& job : trace.jobs) run_us[job.id] = job.run_us;
   int near = 0;
@@ -150,7 +150,7 @@ TEST_F(LogLearn, UnfinishedJobsAreSampledFromLongerOnes) {
   const double until_s = 1e-6 * static_cast<double>(jobs[110].submit_us);
   log_simulation(folder(), "las", kCluster, jobs, until_s);
   LogReader log(folder());
-  const LogFit fit = fit_log(log);
+  const FittedScenario fit = fit_scenario(log);
   EXPECT_GT(fit.censored, 0u);
   EXPECT_EQ(fit.finished + fit.gone + fit.censored, fit.jobs.size());
   const Trace first = fit.trace(1, 0), again = fit.trace(1, 0), other = fit.trace(1, 1);

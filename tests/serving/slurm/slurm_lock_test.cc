@@ -112,12 +112,12 @@ TEST(LeaderLock, FolderThatCannotBeUsedIsRefused) {
 }
 
 // A process which is stopped for longer than the limit finds out when it goes on.
-TEST(GapDetector, NoticesThatTheProcessWasStopped) {
+TEST(ExecutionGapDetector, NoticesThatTheProcessWasStopped) {
   int ends[2];
   ASSERT_EQ(pipe(ends), 0);
   const pid_t child = fork();
   if (child == 0) {
-    GapDetector detector(3s);
+    ExecutionGapDetector detector(3s);
     const int before = detector.gaps();
     const char ready = 'r';
     if (write(ends[1], &ready, 1) != 1) _exit(9);
@@ -138,8 +138,8 @@ TEST(GapDetector, NoticesThatTheProcessWasStopped) {
   close(ends[1]);
 }
 
-TEST(GapDetector, RunningOnIsNoGap) {
-  GapDetector detector(60s);
+TEST(ExecutionGapDetector, RunningOnIsNoGap) {
+  ExecutionGapDetector detector(60s);
   for (int i = 0; i < 5; ++i) {
     std::this_thread::sleep_for(50ms);
     EXPECT_EQ(detector.gaps(), 0);

@@ -243,7 +243,7 @@ TEST(SlurmJsonFlaws, NodesThatAreNotUnderstoodSaySo) {
 }
 
 TEST(SlurmSite, ConfigurationIsRead) {
-  Site site;
+  SiteConfig site;
   read_site_config(
       "Configuration data as of 2026\nClusterName             = yard\nJobSubmitPlugins  "
       "      = lua\nSelectTypeParameters    = CR_CORE\nodd line\n",

@@ -54,7 +54,7 @@ class SlurmSnapshot : public ::testing::Test {
 
   Listing listing_;
   Config config_;
-  Site site_;
+  SiteConfig site_;
   double now_s_ = kNow;
   bool needs_lease_ = true;
   InFlightJobs in_flight_;
@@ -193,7 +193,7 @@ TEST_F(SlurmSnapshot, ShapesThatSlurmCanPlaceInOneWayOnly) {
     one.per_job = std::move(per_job);
     one.nodes = nodes;
     std::string reason;
-    const Shape shape = shape_of(one, 8, reason);
+    const JobShape shape = shape_of(one, 8, reason);
     return reason.empty() ? std::to_string(shape.count) + "x" + std::to_string(shape.gpus) : reason;
   };
   const std::optional<GpuRequest> none;
