@@ -13,6 +13,7 @@
 #include "env/base/files/file.h"
 #include "env/base/text/json_flaw.h"
 #include "env/base/text/text.h"
+#include "policies/decision_trace.h"
 #include "policies/learned/checkpoint.h"
 #include "policies/learned/golden.h"
 #include "policies/learned/learned_policy.h"
@@ -125,8 +126,11 @@ Model open_servable(const std::string& text) {
                          information_level_name(opened.policy->level()));
   }
   std::vector<std::string> fields = std::move(opened.info.snapshot_fields);
-  const Level least = opened.policy->min_information_level();
-  if (least >= Level::kHistory && least <= Level::kDistribution) fields.push_back("job.user");
+  // Agents name the fields that they need. A rule needs limits if it cannot work without estimates.
+  const bool is_rule = dynamic_cast<const TracedPolicy*>(opened.policy.get()) == nullptr;
+  if (is_rule && opened.policy->min_information_level() == Level::kEstimate) {
+    fields.push_back("job.limit_s");
+  }
   return {std::move(opened.policy), std::move(opened.digest), std::move(fields)};
 }
 

@@ -19,13 +19,13 @@ inline IncomingRequest incoming(const pb::DecideRequest& request,
                                 std::promise<pb::DecideResponse>& answer,
                                 std::chrono::milliseconds deadline = kLongTime) {
   IncomingRequest out;
-  out.read = [request] { return std::make_shared<const pb::DecideRequest>(request); };
+  out.read = [request] { return std::make_shared<pb::DecideRequest>(request); };
   out.bytes = request.ByteSizeLong();
   out.client = request.cluster();
   out.deadline = Engine::Clock::now() + deadline;
   out.done = [&](pb::DecideResponse&& response) { answer.set_value(std::move(response)); };
-  out.refuse = [&](const std::string& why) {
-    answer.set_exception(std::make_exception_ptr(InputError(why)));
+  out.refuse = [&](const pb::Refusal& why) {
+    answer.set_exception(std::make_exception_ptr(InputError(why.message())));
   };
   return out;
 }
@@ -39,9 +39,9 @@ inline pb::DecideResponse ask_engine(Engine& engine, const pb::DecideRequest& re
 
 struct EngineFixture {
   explicit EngineFixture(const std::string& policy, EngineOptions options = {})
-      : models(policy, ""), engine(options, models, [this](const ServedDecision&) { ++seen; }) {}
+      : models({{policy, ""}}), engine(options, models, [this](const ServedDecision&) { ++seen; }) {}
 
-  ModelStore models;
+  ModelCatalog models;
   std::atomic<int> seen = 0;
   Engine engine;
 };

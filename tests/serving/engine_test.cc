@@ -27,7 +27,9 @@ void expect_heuristic(const pb::DecideResponse& answer, pb::Reason reason) {
 
 TEST(Engine, PolicyAnswers) {
   EngineFixture fixture("greedy");
-  const pb::DecideResponse answer = ask_engine(fixture.engine, full_cluster());
+  pb::DecideRequest request = full_cluster();
+  request.set_request_id("full");
+  const pb::DecideResponse answer = ask_engine(fixture.engine, request);
   EXPECT_EQ(answer.source(), pb::POLICY);
   EXPECT_EQ(answer.reason(), pb::NONE);
   EXPECT_EQ(answer.actions_size(), 0);  // las would act
@@ -289,10 +291,10 @@ TEST(ModelStore, LoadsNewVersionsAndKeepsTheLastGoodOne) {
   write_checkpoint(folder, 1);
   ModelStore store("checkpoint:" + folder.string() + "/", "");
   EXPECT_EQ(store.name(), "pilot");
-  const std::string first = store.current("").digest;
+  const std::string first = store.current().digest;
   write_checkpoint(folder, 2);
   store.reload();
-  const std::string second = store.current("").digest;
+  const std::string second = store.current().digest;
   EXPECT_NE(first, second);
   EXPECT_EQ(store.status().loads, 2u);
 
@@ -311,7 +313,7 @@ TEST(ModelStore, LoadsNewVersionsAndKeepsTheLastGoodOne) {
 
   // A server that starts with it has no earlier version to keep.
   const ModelStore fresh("checkpoint:" + folder.string(), "");
-  EXPECT_EQ(fresh.current("").reason, pb::MODEL_INCOMPATIBLE);
+  EXPECT_EQ(fresh.current().reason, pb::MODEL_INCOMPATIBLE);
 }
 
 TEST(ModelStore, MismatchedGoldenOutputsAreRejected) {
@@ -321,8 +323,8 @@ TEST(ModelStore, MismatchedGoldenOutputsAreRejected) {
   checkpoint.golden.at("logits").data[0] += 0.5F;
   save_checkpoint(checkpoint, temp.path() / "b");
   const ModelStore store("checkpoint:" + (temp.path() / "b").string(), "");
-  EXPECT_EQ(store.current("").reason, pb::MODEL_INCOMPATIBLE);
-  EXPECT_NE(store.current("").detail.find("recorded output"), std::string::npos);
+  EXPECT_EQ(store.current().reason, pb::MODEL_INCOMPATIBLE);
+  EXPECT_NE(store.current().detail.find("recorded output"), std::string::npos);
 }
 
 TEST(ModelStore, MissingModelIsRejectedAndDamagedOneReported) {
@@ -332,7 +334,7 @@ TEST(ModelStore, MissingModelIsRejectedAndDamagedOneReported) {
   damage(temp.path() / "pilot" / "model.safetensors");
   const ModelStore store("checkpoint:" + (temp.path() / "pilot").string(), "prod");
   EXPECT_EQ(store.name(), "prod");
-  EXPECT_EQ(store.current("").reason, pb::MODEL_CORRUPT);
+  EXPECT_EQ(store.current().reason, pb::MODEL_CORRUPT);
 }
 
 TEST(Engine, NoRequestIsLostWhileModelsAreSwapped) {

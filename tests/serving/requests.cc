@@ -56,6 +56,7 @@ class Idles final : public TracedPolicy {
   Level level() const override { return Level::kBlind; }
   void decide(const View&, Memory&, Draft&) const override {}
   void decide_traced(const View&, Memory&, Draft&, DecisionTrace&) const override {}
+  std::vector<std::string> feature_names() const override { return {}; }
 };
 
 // Starts every waiting job on node 0. A draft refuses that, so the plan is changed directly.
@@ -134,7 +135,6 @@ pb::Job& add_running(pb::DecideRequest& request, const std::string& id, uint32_t
 
 pb::DecideRequest full_cluster() {
   pb::DecideRequest request = cluster_of(1);
-  request.set_request_id("full");
   add_running(request, "long", 8, "n0");
   add_waiting(request, "fresh", 8);
   return request;

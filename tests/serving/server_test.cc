@@ -88,7 +88,9 @@ TEST(Server, AnswersOverTheWire) {
   const auto stub = pb::PolicyService::NewStub(channel_to(server.address()));
   grpc::ClientContext context;
   pb::DecideResponse answer;
-  const grpc::Status status = stub->Decide(&context, full_cluster(), &answer);
+  pb::DecideRequest request = full_cluster();
+  request.set_request_id("full");
+  const grpc::Status status = stub->Decide(&context, request, &answer);
   ASSERT_TRUE(status.ok()) << status.error_message();
   EXPECT_EQ(answer.source(), pb::POLICY);
   EXPECT_EQ(lines_of(answer), "PREEMPT long\nSTART fresh n0x8\n");
