@@ -9,7 +9,7 @@ int run_decide(int argc, char** argv);
 int run_status(int argc, char** argv);
 int run_reload(int argc, char** argv);
 int run_models(int argc, char** argv);
-int run_explain(int argc, char** argv);
+int run_why(int argc, char** argv);
 int run_decision_log(int argc, char** argv);
 int run_slurm(int argc, char** argv);
 int run_bench_served(int argc, char** argv);

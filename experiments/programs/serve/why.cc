@@ -1,4 +1,4 @@
-// `explain`: asks a running server why it decided so, and why jobs wait.
+// `why`: asks a running server why it decided so, and why jobs wait.
 
 #include <fmt/format.h>
 #include <grpcpp/grpcpp.h>
@@ -54,7 +54,7 @@ void print(const pb::ExplainResponse& of) {
 
 }  // namespace
 
-int run_explain(int argc, char** argv) {
+int run_why(int argc, char** argv) {
   ConnectionOptions options;
   options.servers = {"127.0.0.1:50051"};
   std::string decision, file, job;
@@ -63,7 +63,7 @@ int run_explain(int argc, char** argv) {
   CLI::App app(
       "Ask a running server why it decided so: the options that its policy scored, and why jobs "
       "wait.",
-      "explain");
+      "why");
   app.option_defaults()->always_capture_default();
   app.option_defaults()->group("Request");
   auto* id = app.add_option("--decision", decision,
@@ -79,10 +79,10 @@ int run_explain(int argc, char** argv) {
   add_connection_options(app, options);
   app.option_defaults()->group("Output");
   app.add_flag("--json", json, "print the answer, a yardmaster.v1.ExplainResponse");
-  set_examples(app, {"yardmaster explain --snapshot snapshot.json --job train-17"});
+  set_examples(app, {"yardmaster why --snapshot snapshot.json --job train-17"});
   if (!parse_arguments(app, argc, argv)) return 0;
   if (decision.empty() && file.empty()) {
-    throw InputError("explain", "--decision ID or --snapshot FILE", "neither");
+    throw InputError("why", "--decision ID or --snapshot FILE", "neither");
   }
 
   pb::ExplainRequest request;
