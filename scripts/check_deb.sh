@@ -105,6 +105,29 @@ inside sh -euc '
   trap - EXIT
   rm served decided
 '
+# The units as systemd reads them, the server as yardmaster.service starts it, and its exposure.
+quietly inside apt-get -y install --no-install-recommends systemd netcat-openbsd
+inside useradd --system slurm
+# shellcheck disable=SC2016  # expanded inside
+inside sh -euc '
+  cd /usr/lib/systemd/system
+  systemd-analyze verify --man=no ./yardmaster.service ./yardmaster-slurm.service
+  systemd-analyze security --offline=true --threshold=20 ./yardmaster.service | tail -1
+  cd /tmp
+  nc -ulU notify >notified &
+  manager=$!
+  until [ -S notify ]; do sleep 0.1; done
+  NOTIFY_SOCKET=/tmp/notify yardmaster serve --config /etc/yardmaster/serve.yaml --grace 0 >served &
+  server=$!
+  trap "kill $manager $server 2>/dev/null" EXIT
+  for i in $(seq 100); do grep -q READY=1 notified && break; sleep 0.1; done
+  kill $server
+  wait $server
+  grep -ao "READY=1\|STOPPING=1" notified | sort -u | tr "\n" " "
+  kill $manager
+  trap - EXIT
+  rm -f served notified notify
+'
 if inside sh -c 'command -v cc' >/dev/null; then
   inside sh -euc 'cd /tmp
     printf "#include <yardmaster_env.h>\nint main(void) { return yardmaster_env_abi() != YARDMASTER_ENV_ABI; }\n" >abi.c
@@ -114,7 +137,7 @@ else
 fi
 
 echo "== remove"
-quietly inside apt-get -y remove yardmaster
+quietly inside apt-get -y purge yardmaster
 left=$(files | comm -13 "$root.others" -
   inside find / -xdev -name '*yardmaster*' -not -path '/proc/*' -not -path '/tmp/*' \
     -not -path '/var/lib/dpkg/*')

@@ -66,7 +66,8 @@ struct Engine::Call : std::enable_shared_from_this<Engine::Call> {
   ModelStore::Current current;
   double queue_ms = 0, read_ms = 0, policy_ms = 0;
   bool policy_pending = false;
-  std::atomic<bool> policy_begun = false;  // it waits no longer; without the lock
+  // Of the policy, once it waits no longer; without the lock.
+  std::atomic<pb::LoggedDecision::Recall> recall = pb::LoggedDecision::NOT_BEGUN;
   bool heuristic_begun = false;
   Breaker* breaker = nullptr;        // of the policy that decides
   bool is_starved = false;           // a job has waited too long
@@ -168,8 +169,9 @@ struct Engine::Call : std::enable_shared_from_this<Engine::Call> {
          [call = shared_from_this(), read = read, model = current.model,
           memories = engine->memories_, tracing = options.tracing, key = memory_key()] {
            if (call->is_answered()) return;
-           call->policy_begun = true;
            auto memory = memories->take(key, read->snapshot.now_us());
+           call->recall =
+               memory->now_us() < 0 ? pb::LoggedDecision::ANEW : pb::LoggedDecision::REMEMBERED;
            PolicyResult result =
                run_policy(*model->policy, read->snapshot, *read->request, tracing, memory.get());
            const bool failed = result.reason == pb::NON_FINITE || result.reason == pb::POLICY_ERROR;
@@ -221,11 +223,7 @@ struct Engine::Call : std::enable_shared_from_this<Engine::Call> {
              return call->on_heuristic(
                  run_policy(*policy, read->snapshot, *read->request, tracing));
            }
-           const pb::DecideRequest others = without_held_up_jobs(read->snapshot, *read->request);
-           const Snapshot snapshot(others, read->snapshot.bounds());
-           PolicyResult answer = run_policy(*policy, snapshot, others);
-           list_quarantined(read->snapshot, answer.response);
-           call->on_heuristic(std::move(answer));
+           call->on_heuristic(run_for_starved(*policy, read->snapshot, *read->request));
          },
          later([call = shared_from_this()] { call->on_heuristic_dropped(); })});
     if (heuristic_ticket == nullptr && !policy_pending) finish_without_policy(lock);
@@ -315,7 +313,7 @@ struct Engine::Call : std::enable_shared_from_this<Engine::Call> {
     if (read == nullptr) {
       fail(pb::DEADLINE, "the request waited too long to be read");
     } else if (policy_pending) {
-      if (policy_begun) count_of_policy(true);
+      if (recall != pb::LoggedDecision::NOT_BEGUN) count_of_policy(true);
       fail(pb::DEADLINE, "the policy exceeded the deadline");
     } else if (idle) {
       fail(pb::NONE, "");
@@ -376,10 +374,11 @@ struct Engine::Call : std::enable_shared_from_this<Engine::Call> {
     timings.set_heuristic_ms(heuristic ? heuristic->elapsed_ms : 0);
     timings.set_total_ms(ms_since(begin));
     if (read == nullptr) {
-      engine->on_served_({nullptr, response, answer.trace, nullptr});
+      engine->on_served_({nullptr, response, answer.trace, nullptr, in.traceparent, recall});
     } else {
       engine->preemptions_.count(*read->request, in.client, response);
-      engine->on_served_({read->request, response, answer.trace, &read->snapshot.bounds()});
+      engine->on_served_({read->request, response, answer.trace, &read->snapshot.bounds(),
+                          in.traceparent, recall});
     }
     const auto done = std::move(in.done);
     end();
@@ -443,6 +442,12 @@ Engine::Clock::time_point Engine::answer_deadline(Clock::time_point begin,
   // If a deadline is nearly over, half of the rest is for the way back.
   const Clock::duration most = std::max<Clock::duration>(left - kMargin, left / 2);
   return begin + std::min(clock_ms(std::min(budget_ms, kMaxBudgetMs)), most);
+}
+
+std::array<Engine::Queue, 3> Engine::queues() const {
+  return {{{"reading", reading_.waiting(), options_.max_unread},
+           {"policy", policies_.waiting(), options_.max_waiting},
+           {"heuristic", heuristics_.waiting(), options_.max_unread}}};
 }
 
 Breaker& Engine::breaker_of(const std::string& model, const std::string& digest) {

@@ -5,6 +5,7 @@
 //                                   `--> heuristic pool, shortly before the deadline
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -57,10 +58,11 @@ struct EngineOptions {
 struct IncomingRequest {
   using Read = std::function<std::shared_ptr<const pb::DecideRequest>()>;
 
-  Read read;               // throws InputError
-  size_t bytes = 0;        // its size
-  std::string client;      // requests of the same client share the server's time
-  std::string request_id;  // if it is known before reading
+  Read read;                // throws InputError
+  size_t bytes = 0;         // its size
+  std::string client;       // requests of the same client share the server's time
+  std::string request_id;   // if it is known before reading
+  std::string traceparent;  // W3C trace context; empty: none
   std::chrono::steady_clock::time_point deadline;
   std::function<bool()> cancelled;  // whether the sender no longer waits; null: it does
   // Exactly one of these is called, once.
@@ -74,6 +76,8 @@ struct ServedDecision {
   const pb::DecideResponse& response;
   pb::DecisionTrace& trace;        // may be moved from
   const PreemptionBounds* bounds;  // of the request; null: it was not read in time
+  const std::string& traceparent;  // of the request
+  pb::LoggedDecision::Recall recall;
 };
 
 class Engine {
@@ -95,6 +99,12 @@ class Engine {
 
   int stuck() const { return policies_.stuck() + heuristics_.stuck(); }
   int pending() const { return pending_.load(); }
+  // Work that no thread has begun yet, and how much of it there may be.
+  struct Queue {
+    const char* name;
+    int waiting, limit;
+  };
+  std::array<Queue, 3> queues() const;
   const MemoryStore& memories() const { return *memories_; }
   // The breaker in front of a version of a model, which lives as long as this.
   Breaker& breaker_of(const std::string& model, const std::string& digest);

@@ -83,6 +83,7 @@ struct DecisionLog::Shared {
     PreemptionBounds bounds;
     pb::DecideResponse response;
     pb::DecisionTrace trace;
+    Circumstances more;
   };
 
   explicit Shared(const DecisionLogOptions& given)
@@ -151,6 +152,8 @@ struct DecisionLog::Shared {
     *decision.mutable_request() = with_bounds(*entry.request, entry.bounds);
     *decision.mutable_response() = std::move(entry.response);
     *decision.mutable_trace() = std::move(entry.trace);
+    decision.set_traceparent(std::move(entry.more.traceparent));
+    decision.set_recall(entry.more.recall);
     append(record);
     for (const pb::LoggedOutcome& outcome : outcomes_now) {
       *record.mutable_outcome() = outcome;
@@ -205,7 +208,7 @@ DecisionLog::~DecisionLog() {
 
 void DecisionLog::add(std::shared_ptr<const pb::DecideRequest> request,
                       const pb::DecideResponse& response, pb::DecisionTrace&& trace,
-                      PreemptionBounds bounds) {
+                      PreemptionBounds bounds, Circumstances more) {
   const size_t bytes = request->ByteSizeLong() + trace.memory().size();
   Shared& s = *shared_;
   const std::lock_guard lock(s.mutex);
@@ -217,8 +220,8 @@ void DecisionLog::add(std::shared_ptr<const pb::DecideRequest> request,
   }
   ++s.taken;
   s.waiting_bytes += bytes;
-  s.waiting.push_back(
-      {number, unix_s(), bytes, std::move(request), std::move(bounds), response, std::move(trace)});
+  s.waiting.push_back({number, unix_s(), bytes, std::move(request), std::move(bounds), response,
+                       std::move(trace), std::move(more)});
   s.changed.notify_one();
 }
 

@@ -26,6 +26,12 @@ struct DecisionLogOptions {
   size_t max_waiting_bytes = size_t{64} << 20;
 };
 
+// What is recorded of a decision beside its request and answer.
+struct Circumstances {
+  std::string traceparent = {};  // of the request
+  pb::LoggedDecision::Recall recall = pb::LoggedDecision::RECALL_UNSPECIFIED;
+};
+
 class DecisionLog {
  public:
   struct Counts {
@@ -47,7 +53,7 @@ class DecisionLog {
 
   // `bounds` are written into the request. Thread-safe. Neither blocks nor throws.
   void add(std::shared_ptr<const pb::DecideRequest> request, const pb::DecideResponse& response,
-           pb::DecisionTrace&& trace, PreemptionBounds bounds = {});
+           pb::DecisionTrace&& trace, PreemptionBounds bounds = {}, Circumstances more = {});
 
   // Waits until all earlier records are written or dropped. Returns false after `most`.
   bool flush(std::chrono::seconds most);

@@ -1,4 +1,4 @@
-// Statistics of a decision log, and of a policy's decisions on its snapshots.
+// Statistics of a decision log.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,6 @@
 #include <string>
 #include <utility>
 
-#include "policies/policy.h"
 #include "serving/log/log_reader.h"
 
 namespace yard {
@@ -36,22 +35,5 @@ struct LogSummary {
 
 // Reads the log to its end. Throws InputError if it has no readable record.
 LogSummary summarise(LogReader& log);
-
-struct LogReplay {
-  uint64_t replayed = 0;
-  uint64_t same = 0;          // same actions and wake-up
-  uint64_t same_actions = 0;  // same actions
-  uint64_t acts = 0;          // recorded decisions with actions
-  uint64_t same_acts = 0;     // of those, with the same actions
-  uint64_t failed = 0;        // the policy failed to decide
-  uint64_t skipped = 0;       // recorded decisions which the policy did not make
-  std::string first;          // decision_id of the first with other actions
-};
-
-enum class Decisions { kOfPolicy, kAll };
-
-// Runs the policy on the log's snapshots, and compares its decisions with the recorded ones. Reads
-// the log to its end.
-LogReplay replay(LogReader& log, const Policy& policy, Decisions which);
 
 }  // namespace yard

@@ -1,11 +1,13 @@
 // A server's Prometheus metrics. Names follow its rules: base units, `_total` for counters.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 
+#include "serving/engine/engine.h"
 #include "serving/engine/model_store.h"
 #include "serving/log/decision_log.h"
 #include "serving/net/credentials.h"
@@ -26,6 +28,7 @@ class Metrics {
 
   struct Gauges {
     int pending = 0;
+    std::array<Engine::Queue, 3> queues = {};
     int stuck = 0;
     bool ready = false;
     int grpc_connections = 0;

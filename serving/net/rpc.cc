@@ -6,6 +6,7 @@
 #include <grpcpp/support/proto_buffer_reader.h>
 
 #include "env/base/core/error.h"
+#include "serving/net/traceparent.h"
 #include "serving/snapshot/snapshot.h"
 
 namespace yard {
@@ -65,6 +66,13 @@ grpc::ByteBuffer bytes_of(const pb::DecideResponse& response) {
   return out;
 }
 
+// The W3C trace context of a call; empty: none, or no valid one.
+std::string traceparent_of(const grpc::CallbackServerContext& context) {
+  const auto given = context.client_metadata().find(kTraceparent);
+  if (given == context.client_metadata().end()) return "";
+  return valid_traceparent({given->second.data(), given->second.size()});
+}
+
 // OK, or why a call is refused.
 grpc::Status status_of(const std::function<Access(std::string_view)>& access,
                        const grpc::CallbackServerContext& context) {
@@ -97,6 +105,7 @@ IncomingRequest PolicyRpc::incoming(const grpc::ByteBuffer& bytes,
   out.bytes = bytes.Length();
   out.client = label.cluster.empty() ? context.peer() : std::move(label.cluster);
   out.request_id = std::move(label.request_id);
+  out.traceparent = traceparent_of(context);
   out.deadline = Engine::Clock::now() + std::min(left, most);
   out.cancelled = [&context] { return context.IsCancelled(); };
   return out;
@@ -111,6 +120,7 @@ grpc::ServerUnaryReactor* PolicyRpc::Decide(grpc::CallbackServerContext* context
     return reactor;
   }
   IncomingRequest in = incoming(*request, *context);
+  if (!in.traceparent.empty()) context->AddInitialMetadata(kTraceparent, in.traceparent);
   in.done = [context, reactor, response](pb::DecideResponse&& answer) {
     if (context->IsCancelled()) return reactor->Finish(grpc::Status::CANCELLED);
     *response = bytes_of(answer);
@@ -128,6 +138,8 @@ grpc::ServerUnaryReactor* PolicyRpc::Decide(grpc::CallbackServerContext* context
 class PolicyRpc::Stream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer> {
  public:
   Stream(PolicyRpc& rpc, grpc::CallbackServerContext& context) : rpc_(rpc), context_(context) {
+    const std::string traceparent = traceparent_of(context);
+    if (!traceparent.empty()) context.AddInitialMetadata(kTraceparent, traceparent);
     {
       const std::lock_guard lock(rpc_.mutex_);
       rpc_.streams_.insert(this);

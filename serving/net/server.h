@@ -1,6 +1,7 @@
 // The policy server: its ports, with one engine and one model store.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -25,6 +26,9 @@ struct ServerOptions {
   int max_message_mib = 16;
   int max_connections = 1024;  // to `listen`; further ones are closed
   double grace_s = 1;          // time after drain() in which requests are still accepted
+  // Called with the answer to a request whose caller records its trace, before the answer is sent,
+  // from any thread. It must not block. Null: nothing is called.
+  std::function<void(const pb::DecideResponse& answer, const std::string& traceparent)> on_traced;
 };
 
 class Server {
@@ -47,6 +51,8 @@ class Server {
   void reload();
   // Not ready; grace period; pending requests have less than a second to end; closes the ports.
   void drain();
+  // Why /livez is not 200; empty: it is.
+  std::string trouble() const;
   // Why the server cannot go on: it no longer answers on its own port. Empty: it can.
   std::string failure() const;
   bool has_stuck_policy() const;  // some policy still runs although its request was answered

@@ -3,7 +3,9 @@
 
 #include <string>
 
+#include "policies/policy.h"
 #include "serving/snapshot/messages.h"
+#include "serving/snapshot/run_policy.h"
 #include "serving/snapshot/snapshot.h"
 
 namespace yard {
@@ -18,6 +20,11 @@ const pb::Job* starved_job(const Snapshot& snapshot, const pb::DecideRequest& re
 // Returns the request without waiting jobs that would hold up others in vain, since they cannot
 // start even on an empty cluster or wait for something else. Requires: as above.
 pb::DecideRequest without_held_up_jobs(const Snapshot& snapshot, const pb::DecideRequest& request);
+
+// Runs a heuristic that places jobs which have waited too long, without those that hold up others
+// in vain. Requires: as above.
+PolicyResult run_for_starved(const Policy& heuristic, const Snapshot& snapshot,
+                             const pb::DecideRequest& request);
 
 // For how long a waiting job has waited, in seconds.
 double wait_s(const pb::Job& job, double now_s);

@@ -1,0 +1,24 @@
+// The options of `serve`, on the command line and in a file.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "experiments/programs/serve/server_log.h"
+#include "serving/net/server.h"
+
+namespace yard {
+
+struct ServeOptions {
+  ServerOptions server;
+  std::string config;  // the file of options; empty: none
+  std::string checkpoint;
+  LogFormat log_format = LogFormat::kText;
+  bool json = false;  // print the addresses as JSON
+};
+
+// Parses the arguments of `serve`, whose first is "serve", and those of the file that they name.
+// Returns false if only help was wanted, after printing it. Throws InputError.
+bool parse_serve_options(const std::vector<std::string>& arguments, ServeOptions& out);
+
+}  // namespace yard
