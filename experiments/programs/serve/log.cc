@@ -12,8 +12,8 @@
 #include "experiments/cli/arguments.h"
 #include "experiments/programs/serve/commands.h"
 #include "experiments/programs/serve/log_learn.h"
+#include "serving/engine/log_replay.h"
 #include "serving/engine/model_store.h"
-#include "serving/log/log_replay.h"
 #include "serving/snapshot/json.h"
 
 namespace yard {
@@ -119,7 +119,7 @@ bool run_replay(const ReplayArguments& arguments, bool json) {
   Json damage = Json::array();
   for (const std::string& path : arguments.logs) {
     LogReader log(path);
-    replay_log(log, model, r);
+    replay_log(log, model ? &*model : nullptr, r);
     damage.push_back(to_json(log.damage()));
     print_damage(log);
   }

@@ -96,7 +96,9 @@ TEST(TraceContext, GoesToTheAnswerTheLogLineAndTheDecisionLog) {
     EXPECT_EQ(json.at("traceparent"), kSampled);
     EXPECT_EQ(json.at("source"), "POLICY");
     EXPECT_EQ(json.at("actions"), 2);
-    if (decisions++ == 0) EXPECT_EQ(json.at("decision_id"), id);
+    if (decisions++ == 0) {
+      EXPECT_EQ(json.at("decision_id"), id);
+    }
   }
   EXPECT_EQ(decisions, 2) << "only of requests whose caller records the trace";
   EXPECT_TRUE(drained);

@@ -1,4 +1,4 @@
-#include "serving/log/log_replay.h"
+#include "serving/engine/log_replay.h"
 
 #include <fmt/format.h>
 
@@ -59,7 +59,7 @@ std::string difference_of(const pb::DecideResponse& then, const pb::DecideRespon
 
 class Replay {
  public:
-  Replay(const std::optional<Model>& model, LogReplay& out) : model_(model), out_(out) {}
+  Replay(const Model* model, LogReplay& out) : model_(model), out_(out) {}
 
   void add(const std::string& run, const pb::LoggedDecision& decision) {
     const pb::DecideRequest& request = decision.request();
@@ -97,7 +97,7 @@ class Replay {
 
  private:
   const Model& model_of(const pb::DecideResponse& then) {
-    return model_ ? *model_ : opened(then.model());
+    return model_ != nullptr ? *model_ : opened(then.model());
   }
 
   const Model& opened(const std::string& name) {
@@ -111,7 +111,7 @@ class Replay {
     }
   }
 
-  const std::optional<Model>& model_;
+  const Model* const model_;
   LogReplay& out_;
   std::map<std::string, Model> opened_;  // by name
   RecordedMemories memories_;
@@ -119,7 +119,7 @@ class Replay {
 
 }  // namespace
 
-void replay_log(LogReader& log, const std::optional<Model>& model, LogReplay& out) {
+void replay_log(LogReader& log, const Model* model, LogReplay& out) {
   Replay replay(model, out);
   for (const pb::LogRecord& record : log) {
     throw_if_interrupted();

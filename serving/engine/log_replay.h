@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 
 #include "serving/engine/model_store.h"
@@ -19,10 +18,10 @@ struct LogReplay {
   std::string first;           // the first decision that is not identical, in words
 };
 
-// Replays the rest of the log. `model`: decides where the log's policy decided; absent: the
-// registered policy of the recorded name. Sums in `out`, so that several logs count together.
+// Replays the rest of the log. `model`: decides where the log's policy decided; null: the
+// registered policy of the recorded name does. Sums in `out`, so that several logs count together.
 // Throws InputError if the log has a policy, or heuristic, which is needed and is none of this
 // build.
-void replay_log(LogReader& log, const std::optional<Model>& model, LogReplay& out);
+void replay_log(LogReader& log, const Model* model, LogReplay& out);
 
 }  // namespace yard
