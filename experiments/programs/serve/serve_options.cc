@@ -129,8 +129,7 @@ bool parse(CLI::App& app, const std::string& command, std::vector<std::string> a
   return parse_arguments(app, static_cast<int>(arguments.size()), argv.data());
 }
 
-// Parses with options of its own, so that an error in the file is told from one on the command
-// line.
+// Parses the file's options alone, so that their errors name the file and not the command line.
 void check_file(const std::string& file, const std::string& command,
                 const std::vector<std::string>& of_file) {
   ServeOptions unused;
