@@ -8,13 +8,13 @@
 namespace yard {
 namespace {
 
-constexpr const char* kConfig = "--config";
+constexpr const char *kCommand = "serve", *kConfig = "--config";
 
 void add_serve_options(CLI::App& app, ServeOptions& out) {
   app.option_defaults()->always_capture_default();
   app.option_defaults()->group("File");
   app.add_option(kConfig, out.config,
-                 "YAML file of these options, without --; the command line goes before it");
+                 "YAML file of these options, without --; options on the command line win over it");
   app.option_defaults()->group("Model");
   auto* folder =
       app.add_option("--checkpoint", out.checkpoint,
@@ -120,9 +120,8 @@ void add_serve_options(CLI::App& app, ServeOptions& out) {
                      "--tls-key server.key --tls-client-ca clients.pem --token-file tokens"});
 }
 
-// Requires: `command` is that of `app`.
-bool parse(CLI::App& app, const std::string& command, std::vector<std::string> arguments) {
-  arguments.insert(arguments.begin(), command);
+bool parse(CLI::App& app, std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), kCommand);
   std::vector<char*> argv;
   for (std::string& argument : arguments) argv.push_back(argument.data());
   argv.push_back(nullptr);
@@ -130,13 +129,12 @@ bool parse(CLI::App& app, const std::string& command, std::vector<std::string> a
 }
 
 // Parses the file's options alone, so that their errors name the file and not the command line.
-void check_file(const std::string& file, const std::string& command,
-                const std::vector<std::string>& of_file) {
+void check_file(const std::string& file, const std::vector<std::string>& of_file) {
   ServeOptions unused;
-  CLI::App app("", command);
+  CLI::App app("", kCommand);
   add_serve_options(app, unused);
   try {
-    parse(app, command, of_file);
+    parse(app, of_file);
   } catch (const InputError& error) {
     throw InputError(file + ": " + error.what());
   }
@@ -145,16 +143,15 @@ void check_file(const std::string& file, const std::string& command,
 }  // namespace
 
 bool parse_serve_options(const std::vector<std::string>& arguments, ServeOptions& out) {
-  const std::string& command = arguments.front();
   std::vector<std::string> given(arguments.begin() + 1, arguments.end());
-  CLI::App app("Serve a policy to a cluster manager.", command);
+  CLI::App app("Serve a policy to a cluster manager.", kCommand);
   add_serve_options(app, out);
   if (const std::string file = value_among(given, kConfig); !file.empty()) {
     const std::vector<std::string> of_file = arguments_of_file(app, file, kConfig);
-    check_file(file, command, of_file);
+    check_file(file, of_file);
     given = joined_arguments(app, of_file, given);
   }
-  if (!parse(app, command, std::move(given))) return false;
+  if (!parse(app, std::move(given))) return false;
   if (!out.checkpoint.empty()) {
     const bool is_spec = out.checkpoint.starts_with("checkpoint:");
     out.server.policy = is_spec ? out.checkpoint : "checkpoint:" + out.checkpoint;
