@@ -80,6 +80,8 @@ echo "== install"
 cp "$deb" "$root/tmp/yardmaster.deb"
 cp experiments/snapshots/idle.json "$root/tmp/"
 quietly inside apt-get -qq update || skip "apt-get update failed (offline?)"
+quietly inside apt-get -y install --no-install-recommends systemd  # to check the units
+inside useradd --system slurm
 quietly inside apt-get -y install --no-install-recommends /tmp/yardmaster.deb
 inside dpkg -L yardmaster | sort >"$root.owned"
 files | comm -23 - "$root.owned" >"$root.others"
@@ -105,6 +107,30 @@ inside sh -euc '
   trap - EXIT
   rm served decided
 '
+# The units as systemd reads them, the server as yardmaster.service starts it, and its exposure.
+# shellcheck disable=SC2016  # expanded inside
+inside sh -euc '
+  cd /usr/lib/systemd/system
+  systemd-analyze verify --man=no ./yardmaster.service ./yardmaster-slurm.service
+  systemd-analyze security --offline=true --threshold=20 ./yardmaster.service | tail -1
+  cd /tmp
+  perl -MSocket -MIO::Socket::UNIX -e "\$| = 1;
+    \$socket = IO::Socket::UNIX->new(Type => SOCK_DGRAM, Local => q(notify)) or die;
+    while (defined \$socket->recv(\$message, 4096)) { print qq(\$message\n) }" >notified &
+  manager=$!
+  until [ -S notify ]; do sleep 0.1; done
+  NOTIFY_SOCKET=/tmp/notify yardmaster serve --config /etc/yardmaster/serve.yaml --grace 0 >served &
+  server=$!
+  trap "kill $manager $server 2>/dev/null" EXIT
+  for i in $(seq 100); do grep -q READY=1 notified && break; sleep 0.1; done
+  kill $server
+  wait $server
+  cat notified
+  grep -q STOPPING=1 notified
+  kill $manager
+  trap - EXIT
+  rm -f served notified notify
+'
 if inside sh -c 'command -v cc' >/dev/null; then
   inside sh -euc 'cd /tmp
     printf "#include <yardmaster_env.h>\nint main(void) { return yardmaster_env_abi() != YARDMASTER_ENV_ABI; }\n" >abi.c
@@ -114,7 +140,7 @@ else
 fi
 
 echo "== remove"
-quietly inside apt-get -y remove yardmaster
+quietly inside apt-get -y purge yardmaster
 left=$(files | comm -13 "$root.others" -
   inside find / -xdev -name '*yardmaster*' -not -path '/proc/*' -not -path '/tmp/*' \
     -not -path '/var/lib/dpkg/*')

@@ -5,6 +5,7 @@
 # install.sh deb: only packages for `make deb`.
 # install.sh test: only additional packages for tests; succeeds even if it cannot install them.
 # install.sh slurm: only Slurm, for tests beside it; the same.
+# install.sh prometheus: only Prometheus, whose package also starts it as a service; the same.
 # install.sh docs: only packages for scripts/docs.sh; the same.
 set -eu
 
@@ -16,6 +17,7 @@ case "${1:-}" in
   deb) packages="dpkg-dev file" optional= ;;
   test) packages= optional="openmpi-bin python3-grpcio python3-venv" ;;
   slurm) packages= optional="slurm-wlm slurm-client munge slurm-wlm-basic-plugins" ;;
+  prometheus) packages= optional="prometheus" ;;
   docs) packages= optional="python3-venv" ;;
   *)
     packages="$sim ccache git libtorch-dev libgloo-dev libopenblas0-pthread

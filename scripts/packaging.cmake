@@ -28,6 +28,14 @@ Licensed under the Apache License, Version 2.0. On Debian systems the licence is
   if(EXISTS "${share}/zsh/site-functions")
     file(RENAME "${share}/zsh/site-functions" "${share}/zsh/vendor-completions")
   endif()
+  # Services, which an operator enables, and their settings, which dpkg keeps as they were edited.
+  if(EXISTS "${CPACK_TEMPORARY_DIRECTORY}/usr/libexec/yardmaster/yardmaster-serve")
+    file(COPY "${CPACK_YARD_SOURCE}/scripts/systemd/yardmaster.service"
+              "${CPACK_YARD_SOURCE}/scripts/systemd/yardmaster-slurm.service"
+         DESTINATION "${CPACK_TEMPORARY_DIRECTORY}/usr/lib/systemd/system")
+    file(COPY "${CPACK_YARD_SOURCE}/docs/examples/serve.yaml" "${CPACK_YARD_SOURCE}/serving/slurm/agent.yaml"
+         DESTINATION "${CPACK_TEMPORARY_DIRECTORY}/etc/yardmaster")
+  endif()
   return()
 endif()
 
@@ -49,6 +57,7 @@ file(GLOB clusters CONFIGURE_DEPENDS experiments/clusters/*.yaml)
 install(FILES ${clusters} DESTINATION share/yardmaster/clusters)
 install(DIRECTORY checkpoints/pilot DESTINATION share/yardmaster/checkpoints)
 install(FILES serving/slurm/job_submit.lua serving/slurm/agent.yaml DESTINATION share/yardmaster/slurm)
+install(DIRECTORY docs/examples/prometheus docs/examples/grafana DESTINATION share/yardmaster/examples)
 install(FILES LICENSE CHANGELOG.md DESTINATION share/doc/yardmaster)
 
 # For users of the library.
@@ -106,6 +115,7 @@ set(CPACK_STRIP_FILES ON)
 set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS ${CMAKE_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS})
 set(CPACK_PRE_BUILD_SCRIPTS "${CMAKE_CURRENT_LIST_FILE}")
 set(CPACK_YARD_TORCH_ROOT "${YARD_TORCH_ROOT}")
+set(CPACK_YARD_SOURCE "${PROJECT_SOURCE_DIR}")
 set(CPACK_PACKAGE_CONTACT "Yardmaster developers <yardmaster@example.org>")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "GPU cluster simulator, learned schedulers and policy server")
 set(CPACK_PACKAGE_DESCRIPTION
@@ -123,6 +133,26 @@ set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
 set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS_POLICY ">=")
 file(WRITE "${made}/triggers" "activate-noawait ldconfig\n")
 set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA "${made}/triggers")
+if(YARD_SERVING)
+  file(WRITE "${made}/conffiles" "/etc/yardmaster/serve.yaml\n/etc/yardmaster/agent.yaml\n")
+  # A removed service ends; systemd learns of a new one.
+  file(WRITE "${made}/prerm" [[#!/bin/sh
+set -e
+if [ "$1" = remove ] && [ -d /run/systemd/system ]; then
+  systemctl disable --now yardmaster.service yardmaster-slurm.service || true
+fi
+]])
+  file(WRITE "${made}/postinst" [[#!/bin/sh
+set -e
+if [ "$1" = configure ] && [ -d /run/systemd/system ]; then
+  systemctl daemon-reload || true
+  systemctl try-restart yardmaster.service yardmaster-slurm.service || true
+fi
+]])
+  file(CHMOD "${made}/prerm" "${made}/postinst" PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE
+       GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
+  list(APPEND CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA "${made}/conffiles" "${made}/prerm" "${made}/postinst")
+endif()
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 if(YARD_AGENTS)
   set(CPACK_DEBIAN_PACKAGE_RECOMMENDS libopenblas0-pthread)  # training is slow with libblas3

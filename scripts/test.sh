@@ -17,6 +17,7 @@ if [ -f build/venv/installed ]; then
   require tensorboard
 fi
 if mpirun --version 2>/dev/null | grep -q "Open MPI"; then require mpirun; fi
+if command -v promtool >/dev/null; then require promtool; fi
 if /usr/bin/python3 -c "import grpc, google.protobuf" 2>/dev/null; then require grpcio; fi
 export YARD_REQUIRE="${YARD_REQUIRE:-}"
 

@@ -173,8 +173,9 @@ void Engine::Call::choose_policy() {
        [call = shared_from_this(), read = read, model = current.model, memories = engine->memories_,
         tracing = options.tracing, key = memory_key(current)] {
          if (call->is_answered()) return;
-         call->policy_begun = true;
          auto memory = memories->take(key, read->snapshot.now_us());
+         call->recall =
+             memory->now_us() < 0 ? pb::LoggedDecision::ANEW : pb::LoggedDecision::REMEMBERED;
          PolicyResult result =
              run_policy(*model->policy, read->snapshot, *read->request, tracing, memory.get());
          const bool failed = result.reason == pb::NON_FINITE || result.reason == pb::POLICY_ERROR;
@@ -224,11 +225,7 @@ void Engine::Call::begin_heuristic(std::unique_lock<std::mutex>& lock) {
          if (!starved) {
            return call->on_heuristic(run_policy(*policy, read->snapshot, *read->request, tracing));
          }
-         const pb::DecideRequest others = without_blocked_jobs(read->snapshot, *read->request);
-         const Snapshot snapshot(others, read->snapshot.bounds());
-         PolicyResult answer = run_policy(*policy, snapshot, others);
-         list_quarantined(read->snapshot, answer.response);
-         call->on_heuristic(std::move(answer));
+         call->on_heuristic(run_for_starved(*policy, read->snapshot, *read->request));
        },
        later([call = shared_from_this()] { call->on_heuristic_dropped(); })});
   if (heuristic_ticket == nullptr && !policy_pending) finish_without_policy(lock);
@@ -311,7 +308,7 @@ void Engine::Call::on_deadline() {
   if (read == nullptr) {
     fail(pb::DEADLINE, "the request waited too long to be read");
   } else if (policy_pending) {
-    if (policy_begun) count_of_policy(true);
+    if (recall != pb::LoggedDecision::NOT_BEGUN) count_of_policy(true);
     fail(pb::DEADLINE, "the policy exceeded the deadline");
   } else if (idle) {
     fail(pb::NONE, "");
@@ -370,10 +367,11 @@ void Engine::Call::finish(std::unique_lock<std::mutex>& lock, PolicyResult&& ans
   timings.set_heuristic_ms(heuristic ? heuristic->elapsed_ms : 0);
   timings.set_total_ms(ms_since(begin));
   if (read == nullptr) {
-    engine->on_served_({nullptr, response, answer.trace, nullptr});
+    engine->on_served_({nullptr, response, answer.trace, nullptr, in.traceparent, recall});
   } else {
     engine->preemptions_.count(*read->request, in.client, response);
-    engine->on_served_({read->request, response, answer.trace, &read->snapshot.bounds()});
+    engine->on_served_(
+        {read->request, response, answer.trace, &read->snapshot.bounds(), in.traceparent, recall});
     remember(response, source);
   }
   const auto done = std::move(in.done);

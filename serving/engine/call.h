@@ -42,7 +42,8 @@ struct Engine::Call : std::enable_shared_from_this<Engine::Call> {
   ModelStore::Current shadow;        // a version whose decision is compared with the answer
   double queue_ms = 0, read_ms = 0, policy_ms = 0;
   bool policy_pending = false;
-  std::atomic<bool> policy_begun = false;  // it waits no longer; without the lock
+  // Of the policy, once it waits no longer; without the lock.
+  std::atomic<pb::LoggedDecision::Recall> recall = pb::LoggedDecision::NOT_BEGUN;
   bool heuristic_begun = false;
   Breaker* breaker = nullptr;        // of the policy that decides
   bool is_starved = false;           // a job has waited too long

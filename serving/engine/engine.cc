@@ -57,6 +57,12 @@ Engine::Clock::time_point Engine::answer_deadline(Clock::time_point begin,
   return begin + std::min(std::chrono::duration_cast<Clock::duration>(budget), most);
 }
 
+std::array<Engine::Queue, 3> Engine::queues() const {
+  return {{{"reading", reading_.waiting(), options_.max_unread},
+           {"policy", policies_.waiting(), options_.max_waiting},
+           {"heuristic", heuristics_.waiting(), options_.max_unread}}};
+}
+
 Breaker& Engine::breaker_of(const std::string& model, const std::string& digest) {
   const std::lock_guard lock(breakers_mutex_);
   return breakers_.try_emplace(model + '\n' + digest, options_.breaker).first->second;

@@ -5,6 +5,7 @@
 //                                   `--> heuristic pool, shortly before the deadline
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -71,6 +72,7 @@ struct IncomingRequest {
   std::string client;           // name of the sender; clients share the server's time fairly
   bool is_client_known = true;  // false: `client` stands for many senders
   std::string request_id;       // id of the request, if known before reading
+  std::string traceparent;      // W3C trace context of the call; empty: the call has none
   std::chrono::steady_clock::time_point deadline;
   std::function<bool()> cancelled;  // whether the sender has stopped waiting; null: never
   // Either done() or refuse() is called, exactly once.
@@ -82,8 +84,10 @@ struct IncomingRequest {
 struct ServedDecision {
   const std::shared_ptr<const pb::DecideRequest> request;  // null: the request was not read in time
   const pb::DecideResponse& response;
-  pb::DecisionTrace& trace;        // the receiver may move the trace away
-  const PreemptionBounds* bounds;  // limits on preemptions; null: the request was read too late
+  pb::DecisionTrace& trace;           // the receiver may move the trace away
+  const PreemptionBounds* bounds;     // limits on preemptions; null: the request was read too late
+  const std::string& traceparent;     // W3C trace context of the request; empty: none
+  pb::LoggedDecision::Recall recall;  // what the policy remembered of the cluster
 };
 
 class Engine {
@@ -105,6 +109,13 @@ class Engine {
 
   int stuck() const { return policies_.stuck() + heuristics_.stuck() + aside_.stuck(); }
   int pending() const { return pending_.load(); }
+  // A queue in front of a pool of threads.
+  struct Queue {
+    const char* name;
+    int waiting;  // pieces of work that no thread has begun yet
+    int limit;    // most pieces of work that may wait
+  };
+  std::array<Queue, 3> queues() const;
   const MemoryStore& memories() const { return *memories_; }
   // Returns the breaker of one version of a model. The breaker lives as long as the engine.
   Breaker& breaker_of(const std::string& model, const std::string& digest);

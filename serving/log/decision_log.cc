@@ -83,7 +83,8 @@ struct DecisionLog::Shared {
     PreemptionBounds bounds;
     pb::DecideResponse response;
     pb::DecisionTrace trace;
-    std::optional<pb::ReportedOutcome> reported;  // then there is no decision
+    Circumstances more;
+    std::optional<pb::ReportedOutcome> reported;  // set if the record is a report, not a decision
   };
 
   explicit Shared(const DecisionLogOptions& given)
@@ -171,6 +172,8 @@ struct DecisionLog::Shared {
     *decision.mutable_request() = with_bounds(*entry.request, entry.bounds);
     *decision.mutable_response() = std::move(entry.response);
     *decision.mutable_trace() = std::move(entry.trace);
+    decision.set_traceparent(std::move(entry.more.traceparent));
+    decision.set_recall(entry.more.recall);
     append(record);
     for (const pb::LoggedOutcome& outcome : outcomes_now) {
       *record.mutable_outcome() = outcome;
@@ -227,11 +230,11 @@ DecisionLog::~DecisionLog() {
 
 void DecisionLog::add(std::shared_ptr<const pb::DecideRequest> request,
                       const pb::DecideResponse& response, pb::DecisionTrace&& trace,
-                      PreemptionBounds bounds) {
+                      PreemptionBounds bounds, Circumstances more) {
   const size_t bytes = request->ByteSizeLong() + trace.memory().size();
   const std::lock_guard lock(shared_->mutex);
   shared_->push({++shared_->offered, unix_s(), bytes, std::move(request), std::move(bounds),
-                 response, std::move(trace), std::nullopt});
+                 response, std::move(trace), std::move(more), std::nullopt});
 }
 
 bool DecisionLog::add(const std::string& cluster, const pb::Outcome& outcome) {
@@ -241,7 +244,7 @@ bool DecisionLog::add(const std::string& cluster, const pb::Outcome& outcome) {
   *reported.mutable_outcome() = outcome;
   const size_t bytes = reported.ByteSizeLong();
   const std::lock_guard lock(shared_->mutex);
-  return shared_->push({0, 0, bytes, nullptr, {}, {}, {}, std::move(reported)});
+  return shared_->push({0, 0, bytes, nullptr, {}, {}, {}, {}, std::move(reported)});
 }
 
 bool DecisionLog::flush(std::chrono::seconds timeout) {

@@ -26,6 +26,12 @@ struct DecisionLogOptions {
   size_t max_waiting_bytes = size_t{64} << 20;
 };
 
+// What is recorded of a decision beside its request and answer.
+struct Circumstances {
+  std::string traceparent = {};  // of the request
+  pb::LoggedDecision::Recall recall = pb::LoggedDecision::RECALL_UNSPECIFIED;
+};
+
 class DecisionLog {
  public:
   struct Counts {
@@ -48,7 +54,7 @@ class DecisionLog {
 
   // Queues a decision, with `bounds` in its request. Thread-safe. add() never blocks or throws.
   void add(std::shared_ptr<const pb::DecideRequest> request, const pb::DecideResponse& response,
-           pb::DecisionTrace&& trace, PreemptionBounds bounds = {});
+           pb::DecisionTrace&& trace, PreemptionBounds bounds = {}, Circumstances more = {});
 
   // Adds the outcome of a job. Returns false if the record was dropped. Thread-safe. Neither blocks
   // nor throws.

@@ -1,4 +1,4 @@
-// Statistics of a decision log, and of a policy that decides on the log's snapshots again.
+// Statistics of a decision log.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,6 @@
 #include <string>
 #include <utility>
 
-#include "policies/policy.h"
 #include "serving/log/log_reader.h"
 
 namespace yard {
@@ -37,22 +36,5 @@ struct LogSummary {
 
 // Reads a log to its end. Throws InputError if a damaged log has no readable record.
 LogSummary summarise(LogReader& log);
-
-struct LogReplay {
-  uint64_t replayed = 0;
-  uint64_t same = 0;          // decisions with the recorded actions and wake-up
-  uint64_t same_actions = 0;  // decisions with the recorded actions
-  uint64_t acts = 0;          // recorded decisions that have actions
-  uint64_t same_acts = 0;     // recorded decisions with actions that the policy repeats
-  uint64_t failed = 0;        // decisions in which the policy fails
-  uint64_t skipped = 0;       // recorded decisions left out because a fallback made them
-  std::string first;          // id of the first decision whose actions differ
-};
-
-enum class Decisions { kOfPolicy, kAll };
-
-// Runs the policy on the log's snapshots, and compares its decisions with the recorded
-// decisions. Reads the log to its end.
-LogReplay replay(LogReader& log, const Policy& policy, Decisions which);
 
 }  // namespace yard

@@ -44,7 +44,7 @@ void answer(const Endpoints& on, HttpRequest&& request, HttpServer::Reply&& repl
     return reply(std::move(refused));
   }
   if (probes) return reply(probe(on, request.path));
-  on.decide(std::move(request.body), std::move(reply));
+  on.decide(std::move(request), std::move(reply));
 }
 
 }  // namespace

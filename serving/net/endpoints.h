@@ -15,7 +15,7 @@ struct Endpoints {
   std::function<bool()> ready;
   std::function<std::string()> metrics;
   // Decides on a snapshot in JSON; null: the server has no endpoint for decisions.
-  std::function<void(std::string&& body, HttpServer::Reply&& reply)> decide;
+  std::function<void(HttpRequest&& request, HttpServer::Reply&& reply)> decide;
   // Whether a request with this Authorization header may ask for decisions, or read the metrics.
   std::function<bool(const std::string&authorization)> may_decide, may_read_metrics;
 };

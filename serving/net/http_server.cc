@@ -27,6 +27,7 @@
 #include <vector>
 
 #include "serving/net/listener.h"
+#include "serving/net/traceparent.h"
 
 namespace yard {
 namespace {
@@ -92,6 +93,7 @@ Message message_of(HttpResponse&& answer, bool keep, bool without_body) {
   out.set(http::field::content_type, answer.content_type);
   if (!answer.allow.empty()) out.set(http::field::allow, answer.allow);
   if (!answer.authenticate.empty()) out.set(http::field::www_authenticate, answer.authenticate);
+  if (!answer.traceparent.empty()) out.set(kTraceparent, answer.traceparent);
   out.keep_alive(keep);
   out.content_length(answer.body.size());
   if (!without_body) out.body() = std::move(answer.body);
@@ -239,7 +241,9 @@ struct HttpServer::Impl : std::enable_shared_from_this<Impl> {
       if (!refused) {
         request.body = std::move(parser.get().body());
         at->stream.expires_never();
+        const std::string traceparent = request.traceparent;
         answer = co_await answer_to(request);
+        answer.traceparent = traceparent;
       }
       at->stream.expires_after(limits.write);
       Message out = message_of(std::move(answer), keep && !ending, without_body);
@@ -256,6 +260,10 @@ struct HttpServer::Impl : std::enable_shared_from_this<Impl> {
     out.path = target.substr(0, target.find('?'));
     if (in.count(http::field::authorization) == 1) {
       out.authorization = std::string(in[http::field::authorization]);
+    }
+    if (in.count(kTraceparent) == 1) {
+      const auto given = in[kTraceparent];
+      out.traceparent = valid_traceparent({given.data(), given.size()});
     }
     return out;
   }

@@ -29,6 +29,7 @@ struct HttpRequest {
   std::string method;         // "GET"
   std::string path;           // without the query
   std::string authorization;  // Authorization header; empty: none or several
+  std::string traceparent;    // traceparent header; empty: none, several, or not as W3C defines it
   std::string body;
 };
 
@@ -38,6 +39,7 @@ struct HttpResponse {
   std::string content_type = "text/plain; charset=utf-8";
   std::string allow = {};         // Allow header of status 405
   std::string authenticate = {};  // WWW-Authenticate header of status 401
+  std::string traceparent = {};   // traceparent header of the request, sent back
 };
 
 class HttpServer {

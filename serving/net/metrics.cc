@@ -6,9 +6,13 @@
 #include <prometheus/registry.h>
 #include <prometheus/text_serializer.h>
 
+#include <algorithm>
 #include <mutex>
+#include <utility>
+#include <vector>
 
 #include "env/base/core/version.h"
+#include "serving/net/process_metrics.h"
 
 namespace yard {
 namespace {
@@ -20,6 +24,25 @@ using prometheus::Histogram;
 
 const Histogram::BucketBoundaries kSeconds = {0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005,
                                               0.01,   0.025,   0.05,   0.1,   0.25,   1};
+
+// Milliseconds of a decision's stages, without those which it did not have.
+std::vector<std::pair<const char*, double>> stages_of(const pb::DecideResponse& response) {
+  const pb::Timings& t = response.timings();
+  std::vector<std::pair<const char*, double>> out = {{"queue", t.queue_ms()}};
+  if (t.read_ms() > 0) out.emplace_back("read", t.read_ms());
+  if (t.policy_ms() > 0) {
+    out.emplace_back("policy", t.policy_ms());
+    out.emplace_back("guard", t.guard_ms());
+  }
+  if (t.heuristic_ms() > 0) out.emplace_back("heuristic", t.heuristic_ms());
+  // Of an answer by the policy alone, the rest of the time went by in the queue for its threads.
+  if (response.source() == pb::POLICY && t.heuristic_ms() == 0) {
+    double rest_ms = t.total_ms();
+    for (const auto& [stage, ms] : out) rest_ms -= ms;
+    out.emplace_back("wait", std::max(rest_ms, 0.0));
+  }
+  return out;
+}
 
 // Sets a counter to a count kept elsewhere.
 void catch_up(Counter& counter, uint64_t count) {
@@ -43,6 +66,17 @@ struct Metrics::Families {
                                     .Name("yardmaster_decision_duration_seconds")
                                     .Help("Seconds from request to response inside the server.")
                                     .Register(registry);
+  Family<Histogram>& stages =
+      prometheus::BuildHistogram()
+          .Name("yardmaster_decision_stage_seconds")
+          .Help(
+              "Seconds of a decision by stage: queue (unread), read, wait (for a thread of the "
+              "policy), policy, guard, heuristic.")
+          .Register(registry);
+  Family<Gauge>& queue_length =
+      gauge("yardmaster_queue_length", "Work that no thread has begun yet, by queue.");
+  Family<Gauge>& queue_limit =
+      gauge("yardmaster_queue_limit", "Length at which a queue takes no more, by queue.");
   Counter& refused = counter("yardmaster_refused_requests_total",
                              "Requests refused because of an invalid snapshot.")
                          .Add({});
@@ -106,6 +140,7 @@ struct Metrics::Families {
       gauge("yardmaster_decision_log_bytes", "Total size of the decision log's files in bytes.");
   Family<Gauge>& log_writing = gauge("yardmaster_decision_log_writing",
                                      "1: the last record was written, 0: writing it failed.");
+  ProcessMetrics process{registry};
   std::mutex text_mutex;
   Gauge* last_info = nullptr;
   std::string last_digest;
@@ -127,6 +162,9 @@ void Metrics::decided(const pb::DecideResponse& response, bool is_known) {
       .Increment();
   families_->duration.Add({{"source", source}}, kSeconds)
       .Observe(response.timings().total_ms() * 1e-3);
+  for (const auto& [stage, ms] : stages_of(response)) {
+    families_->stages.Add({{"stage", stage}}, kSeconds).Observe(ms * 1e-3);
+  }
   if (response.rebuilt() && response.source() == pb::POLICY) families_->rebuilt.Increment();
   for (const pb::Quarantined& one : response.quarantined()) {
     families_->quarantined.Add({{"record", pb::Quarantined::Record_Name(one.record())}})
@@ -149,6 +187,11 @@ std::string Metrics::text(const Gauges& now) {
   const std::lock_guard lock(f.text_mutex);
   f.pending.Set(now.pending);
   f.stuck.Set(now.stuck);
+  for (const Engine::Queue& queue : now.queues) {
+    f.queue_length.Add({{"queue", queue.name}}).Set(queue.waiting);
+    f.queue_limit.Add({{"queue", queue.name}}).Set(queue.limit);
+  }
+  f.process.update();
   f.memories.Set(static_cast<double>(now.memories));
   f.memory_bytes.Set(static_cast<double>(now.memory_bytes));
   f.ready.Set(now.ready ? 1 : 0);

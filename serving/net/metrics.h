@@ -1,12 +1,14 @@
 // Prometheus metrics of a policy server, with names as usual: base units, `_total` for counters.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "serving/engine/engine.h"
 #include "serving/engine/model_catalog.h"
 #include "serving/log/decision_log.h"
 #include "serving/net/credentials.h"
@@ -28,6 +30,7 @@ class Metrics {
 
   struct Gauges {
     int pending = 0;
+    std::array<Engine::Queue, 3> queues = {};
     int stuck = 0;
     bool ready = false;
     int grpc_connections = 0;

@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "env/base/core/error.h"
+#include "serving/net/traceparent.h"
 #include "serving/snapshot/snapshot.h"
 
 namespace yard {
@@ -83,6 +84,13 @@ std::string flaw_of_outcome(const pb::Outcome& outcome) {
   return "";
 }
 
+// The W3C trace context of a call; empty: none, or no valid one.
+std::string traceparent_of(const grpc::CallbackServerContext& context) {
+  const auto given = context.client_metadata().find(kTraceparent);
+  if (given == context.client_metadata().end()) return "";
+  return valid_traceparent({given->second.data(), given->second.size()});
+}
+
 // OK, or why a call is refused.
 grpc::Status status_of(const std::function<Access(std::string_view)>& access,
                        const grpc::CallbackServerContext& context) {
@@ -115,6 +123,7 @@ IncomingRequest PolicyRpc::incoming(const grpc::ByteBuffer& bytes,
   out.bytes = bytes.Length();
   out.client = label.cluster.empty() ? context.peer() : std::move(label.cluster);
   out.request_id = std::move(label.request_id);
+  out.traceparent = traceparent_of(context);
   out.deadline = Engine::Clock::now() + std::min(left, most);
   out.cancelled = [&context] { return context.IsCancelled(); };
   return out;
@@ -129,6 +138,7 @@ grpc::ServerUnaryReactor* PolicyRpc::Decide(grpc::CallbackServerContext* context
     return reactor;
   }
   IncomingRequest in = incoming(*request, *context);
+  if (!in.traceparent.empty()) context->AddInitialMetadata(kTraceparent, in.traceparent);
   in.done = [context, reactor, response](pb::DecideResponse&& answer) {
     if (context->IsCancelled()) return reactor->Finish(grpc::Status::CANCELLED);
     *response = bytes_of(answer);
@@ -146,6 +156,8 @@ grpc::ServerUnaryReactor* PolicyRpc::Decide(grpc::CallbackServerContext* context
 class PolicyRpc::Stream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer> {
  public:
   Stream(PolicyRpc& rpc, grpc::CallbackServerContext& context) : rpc_(rpc), context_(context) {
+    const std::string traceparent = traceparent_of(context);
+    if (!traceparent.empty()) context.AddInitialMetadata(kTraceparent, traceparent);
     {
       const std::lock_guard lock(rpc_.mutex_);
       rpc_.streams_.insert(this);

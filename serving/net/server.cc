@@ -15,6 +15,7 @@
 #include "serving/net/grpc_port.h"
 #include "serving/net/metrics.h"
 #include "serving/net/rpc.h"
+#include "serving/net/traceparent.h"
 #include "serving/snapshot/json.h"
 
 namespace yard {
@@ -141,8 +142,8 @@ struct Server::Impl {
           handler_of(endpoints));
     }
     if (!options.http.empty()) {
-      endpoints.decide = [this](std::string&& body, HttpServer::Reply&& reply) {
-        decide(std::move(body), std::move(reply));
+      endpoints.decide = [this](HttpRequest&& request, HttpServer::Reply&& reply) {
+        decide(std::move(request), std::move(reply));
       };
       HttpLimits limits;
       limits.max_connections = http_connections(descriptors);
@@ -188,8 +189,12 @@ struct Server::Impl {
 
   void on_served(const ServedDecision& served) {
     metrics.decided(served.response, models.has(served.response.model()));
+    if (options.on_traced && !served.traceparent.empty() && is_sampled(served.traceparent)) {
+      options.on_traced(served.response, served.traceparent);
+    }
     if (log == nullptr || served.request == nullptr) return;
-    log->add(served.request, served.response, std::move(served.trace), *served.bounds);
+    log->add(served.request, served.response, std::move(served.trace), *served.bounds,
+             {.traceparent = served.traceparent, .recall = served.recall});
   }
 
   void report(const std::string& cluster, const pb::Outcome& outcome) {
@@ -288,6 +293,7 @@ struct Server::Impl {
 
   std::string metrics_text() {
     return metrics.text({.pending = engine.pending(),
+                         .queues = engine.queues(),
                          .stuck = engine.stuck(),
                          .ready = !draining.load(),
                          .grpc_connections = main->connections(),
@@ -304,19 +310,20 @@ struct Server::Impl {
                          .log = log_counts()});
   }
 
-  void decide(std::string&& body, HttpServer::Reply&& reply) {
-    const size_t bytes = body.size();
+  void decide(HttpRequest&& request, HttpServer::Reply&& reply) {
+    const size_t bytes = request.body.size();
     // Shared, since the answer and the refusal each have one use for it.
     const auto send = std::make_shared<HttpServer::Reply>(std::move(reply));
     engine.submit({
         .read =
-            [body = std::make_shared<const std::string>(std::move(body))] {
+            [body = std::make_shared<const std::string>(std::move(request.body))] {
               return std::make_shared<pb::DecideRequest>(parse_snapshot(*body, "body"));
             },
         .bytes = bytes,
         .client = "http",
         .is_client_known = false,
         .request_id = "",
+        .traceparent = std::move(request.traceparent),
         .deadline = Engine::Clock::now() + kHttpDeadline,
         .cancelled = nullptr,
         .done =
@@ -359,6 +366,7 @@ Credentials::Status Server::credentials() const { return impl_->credentials->sta
 std::optional<DecisionLog::Counts> Server::log() const { return impl_->log_counts(); }
 void Server::reload() { impl_->reload(); }
 void Server::drain() { impl_->drain(); }
+std::string Server::trouble() const { return impl_->trouble(); }
 std::string Server::failure() const {
   return impl_->failed_tests.load() < kProbeTries ? "" : impl_->trouble();
 }

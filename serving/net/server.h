@@ -1,6 +1,7 @@
 // The policy server, with its ports, one engine and one model store.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -27,6 +28,9 @@ struct ServerOptions {
   int max_message_mib = 16;
   int max_connections = 1024;  // connections to `listen`; further connections are closed
   double grace_s = 1;          // seconds after drain() in which requests are still accepted
+  // Called with the answer to a request whose caller records its trace, before the answer is sent,
+  // from any thread. It must not block. Null: nothing is called.
+  std::function<void(const pb::DecideResponse& answer, const std::string& traceparent)> on_traced;
 };
 
 class Server {
@@ -49,6 +53,8 @@ class Server {
   void reload();
   // Ends readiness, waits `grace_s`, gives pending requests under a second, and closes the ports.
   void drain();
+  // Returns why /livez does not answer with status 200; empty: it does.
+  std::string trouble() const;
   // Returns why the server must end: its port no longer answers. Empty: the server can go on.
   std::string failure() const;
   bool has_stuck_policy() const;  // whether a policy still runs after its request was answered

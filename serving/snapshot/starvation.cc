@@ -50,6 +50,14 @@ std::vector<int32_t> waiting(const Snapshot& snapshot) {
 
 }  // namespace
 
+PolicyResult run_for_starved(const Policy& heuristic, const Snapshot& snapshot,
+                             const pb::DecideRequest& request) {
+  const pb::DecideRequest others = without_blocked_jobs(snapshot, request);
+  PolicyResult out = run_policy(heuristic, Snapshot(others, snapshot.bounds()), others);
+  list_quarantined(snapshot, out.response);
+  return out;
+}
+
 double wait_s(const pb::Job& job, double now_s) {
   return now_s - (job.has_since_s() ? job.since_s() : job.submit_s());
 }

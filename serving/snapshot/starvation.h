@@ -3,7 +3,9 @@
 
 #include <string>
 
+#include "policies/policy.h"
 #include "serving/snapshot/messages.h"
+#include "serving/snapshot/run_policy.h"
 #include "serving/snapshot/snapshot.h"
 
 namespace yard {
@@ -18,6 +20,11 @@ const pb::Job* starved_job(const Snapshot& snapshot, const pb::DecideRequest& re
 // Returns the request without waiting jobs which cannot start even on an empty cluster, or wait for
 // another job or because of a tenant's limit. Requires: `snapshot` was made of `request`.
 pb::DecideRequest without_blocked_jobs(const Snapshot& snapshot, const pb::DecideRequest& request);
+
+// Runs a heuristic that places jobs which have waited too long, without jobs that hold up others
+// in vain. Requires: `request` is the snapshot's.
+PolicyResult run_for_starved(const Policy& heuristic, const Snapshot& snapshot,
+                             const pb::DecideRequest& request);
 
 // Returns the seconds for which a waiting job has waited.
 double wait_s(const pb::Job& job, double now_s);

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <optional>
+#include <vector>
 
 #include "env/base/core/error.h"
 #include "env/base/os/interrupt.h"
@@ -10,6 +12,7 @@
 #include "experiments/cli/arguments.h"
 #include "experiments/programs/serve/commands.h"
 #include "experiments/programs/serve/log_learn.h"
+#include "serving/engine/log_replay.h"
 #include "serving/engine/model_store.h"
 #include "serving/snapshot/json.h"
 
@@ -102,47 +105,55 @@ void print(const std::string& folder) {
   print_damage(log);
 }
 
-void replay_log(const std::string& folder, const std::string& policy, bool all, bool json) {
-  LogReader log(folder);
-  const Model model = open_servable(policy);
-  const LogReplay r = replay(log, *model.policy, all ? Decisions::kAll : Decisions::kOfPolicy);
-  if (json) {
-    print_json({{"policy", policy},
-                {"digest", model.digest},
-                {"asked", r.replayed},
-                {"same", r.same},
-                {"same_actions", r.same_actions},
-                {"acts", r.acts},
-                {"same_acts", r.same_acts},
-                {"failed", r.failed},
-                {"skipped", r.skipped},
-                {"first_other", r.first},
-                {"damage", to_json(log.damage())}});
-    return;
+struct ReplayArguments {
+  std::vector<std::string> logs;
+  std::string policy, checkpoint;
+};
+
+// Returns whether all decisions are identical.
+bool run_replay(const ReplayArguments& arguments, bool json) {
+  std::optional<Model> model;
+  if (!arguments.policy.empty()) model = open_servable(arguments.policy);
+  if (!arguments.checkpoint.empty()) model = open_servable("checkpoint:" + arguments.checkpoint);
+  LogReplay r;
+  Json damage = Json::array();
+  for (const std::string& path : arguments.logs) {
+    LogReader log(path);
+    replay_log(log, model ? &*model : nullptr, r);
+    damage.push_back(to_json(log.damage()));
+    print_damage(log);
   }
-  print_to(
-      stdout,
-      "{} decisions: {} identical, {} with identical actions; of {} with actions, {} identical\n",
-      r.replayed, r.same, r.same_actions, r.acts, r.same_acts);
-  if (r.failed > 0) print_to(stdout, "{} decisions failed\n", r.failed);
-  if (r.skipped > 0)
-    print_to(stdout,
-             "{} decisions not made by the served policy were skipped (--all includes them)\n",
-             r.skipped);
-  if (!r.first.empty()) print_to(stdout, "first decision with different actions: {}\n", r.first);
+  const bool same = r.identical == r.decisions;
+  if (json) {
+    print_json({{"decisions", r.decisions},
+                {"identical", r.identical},
+                {"other_version", r.other_version},
+                {"failed", r.failed},
+                {"first_other", r.first},
+                {"damage", damage}});
+    return same;
+  }
+  print_to(stdout, "{} of {} decisions are identical\n", r.identical, r.decisions);
+  if (r.other_version > 0) {
+    print_to(stdout, "{} were made by another version of the policy\n", r.other_version);
+  }
+  if (r.failed > 0) print_to(stdout, "{} failed\n", r.failed);
+  if (!same) print_to(stdout, "first other: {}\n", r.first);
+  return same;
 }
 
 }  // namespace
 
 int run_decision_log(int argc, char** argv) {
-  std::string folder, policy, checkpoint;
-  bool json = false, all = false;
+  std::string folder;
+  ReplayArguments replayed;
+  bool json = false;
   CLI::App app("Inspect the decision log of a server.", "log");
   app.require_subcommand(1);
   auto* describe_command = app.add_subcommand("describe", "summarise a log");
   auto* print_command = app.add_subcommand("print", "print the records as JSON, one per line");
   auto* replay_command = app.add_subcommand(
-      "replay", "run a policy on the recorded snapshots and count identical decisions");
+      "replay", "decide recorded requests again; exit code 1 if any decision differs in a byte");
   auto* choices_command = app.add_subcommand(
       "choices", "write the recorded decisions as training data for an agent's task");
   auto* fit_command = app.add_subcommand(
@@ -150,18 +161,24 @@ int run_decision_log(int argc, char** argv) {
   for (CLI::App* command :
        {describe_command, print_command, replay_command, choices_command, fit_command}) {
     command->option_defaults()->group("Output");
-    command->add_option("log", folder, "folder of a decision log, or one of its files")->required();
+    constexpr const char* kLog = "folder of a decision log, or one of its files";
+    if (command == replay_command) {
+      command->add_option("log", replayed.logs, kLog)->required();
+    } else {
+      command->add_option("log", folder, kLog)->required();
+    }
     if (command != print_command) command->add_flag("--json", json, "print one JSON document");
   }
 
   replay_command->option_defaults()->group("Replay");
-  auto* policy_option =
-      replay_command->add_option("--policy", policy, "policy name or a tuned policy's file");
+  auto* policy_option = replay_command->add_option(
+      "--policy", replayed.policy,
+      "policy or a tuned policy's file, where a policy decided; default: that of the same name");
   policy_option->type_name(kPolicyType);
   replay_command
-      ->add_option("--checkpoint", checkpoint, "folder of a trained policy, instead of --policy")
+      ->add_option("--checkpoint", replayed.checkpoint,
+                   "folder of a trained policy, instead of --policy")
       ->excludes(policy_option);
-  replay_command->add_flag("--all", all, "include decisions not made by the served policy");
 
   LogChoicesOptions choices;
   choices_command->add_option("--out", choices.out, "safetensors file to write")->required();
@@ -184,7 +201,7 @@ int run_decision_log(int argc, char** argv) {
   set_examples(app, {"yardmaster log describe decisions"});
   set_examples(*describe_command, {"yardmaster log describe decisions"});
   set_examples(*print_command, {"yardmaster log print decisions | head -n 1"});
-  set_examples(*replay_command, {"yardmaster log replay decisions --policy las"});
+  set_examples(*replay_command, {"yardmaster log replay decisions --checkpoint checkpoints/pilot"});
   set_examples(*choices_command, {"yardmaster log choices decisions --out choices.safetensors"});
   set_examples(*fit_command, {"yardmaster log fit decisions --out site"});
   if (!parse_arguments(app, argc, argv)) return 0;
@@ -194,11 +211,7 @@ int run_decision_log(int argc, char** argv) {
   if (print_command->parsed()) print(folder);
   if (choices_command->parsed()) run_log_choices(choices);
   if (fit_command->parsed()) run_log_fit(fit);
-  if (!replay_command->parsed()) return 0;
-  if (policy.empty() && checkpoint.empty()) {
-    throw InputError("log replay", "--policy or --checkpoint", "neither");
-  }
-  replay_log(folder, checkpoint.empty() ? policy : "checkpoint:" + checkpoint, all, json);
+  if (replay_command->parsed()) return run_replay(replayed, json) ? 0 : 1;
   return 0;
 }
 

@@ -1,8 +1,8 @@
-// `serve`: runs the policy server until SIGTERM. SIGHUP reloads the model's files.
+// `serve`: runs the policy server until SIGTERM. SIGHUP has it read its files again.
 
-#include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
 
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -10,15 +10,17 @@
 #include <thread>
 
 #include "env/base/core/error.h"
+#include "env/base/files/file.h"
 #include "env/base/os/interrupt.h"
+#include "env/base/os/service_manager.h"
 #include "env/base/text/wall_clock.h"
-#include "experiments/cli/arguments.h"
 #include "experiments/programs/serve/commands.h"
-#include "experiments/programs/serve/credential_options.h"
-#include "serving/net/server.h"
+#include "experiments/programs/serve/serve_options.h"
 
 namespace yard {
 namespace {
+
+using Clock = std::chrono::steady_clock;
 
 volatile std::sig_atomic_t reload_requested = 0;
 
@@ -28,14 +30,6 @@ std::string state_of(const ModelStore::Status& status) {
   const std::string refused = pb::Reason_Name(status.refused) + ": " + status.refused_detail;
   if (status.current.model == nullptr) return refused;
   return status.refused == pb::NONE ? "serving" : "serving the version in memory; " + refused;
-}
-
-ModelCatalog::ModelOptions named_model(const std::string& text) {
-  const size_t at = text.find('=');
-  if (at == 0 || at == std::string::npos || at + 1 == text.size()) {
-    throw InputError("--model", "NAME=POLICY or NAME=checkpoint:DIR", "'" + text + "'");
-  }
-  return {.policy = text.substr(at + 1), .name = text.substr(0, at)};
 }
 
 void print_addresses(const Server& server, const std::string& fallback, bool json) {
@@ -62,183 +56,160 @@ void print_addresses(const Server& server, const std::string& fallback, bool jso
   std::fflush(stdout);
 }
 
-}  // namespace
+// Runs a server, and tells the operator and the service manager how it is doing.
+class ServerLoop {
+ public:
+  // Requires: both outlive this.
+  ServerLoop(Server& server, const ServeOptions& options, std::vector<std::string> arguments)
+      : server_(server),
+        options_(options),
+        arguments_(std::move(arguments)),
+        file_(text_of_file()),
+        state_(state_of(server.model())),
+        credentials_(server.credentials()) {}
 
-int run_serve(int argc, char** argv) {
-  ServerOptions options;
-  std::string checkpoint;
-  bool json = false;
-  CLI::App app("Serve a policy to a cluster manager.", "serve");
-  app.option_defaults()->always_capture_default();
-  app.option_defaults()->group("Model");
-  auto* folder =
-      app.add_option("--checkpoint", checkpoint,
-                     "folder of a trained policy; without it and --policy, the fallback decides");
-  app.add_option("--policy", options.policy,
-                 "a registered policy or a tuned policy's file, instead of --checkpoint")
-      ->type_name(kPolicyType)
-      ->excludes(folder);
-  app.add_option("--name", options.name,
-                 "name of the model; default: that of the folder or policy");
-  std::vector<std::string> models;
-  app.add_option("--model", models,
-                 "NAME=POLICY or NAME=checkpoint:DIR: a further model, which requests ask for by "
-                 "its name")
-      ->type_name("NAME=POLICY");
-  app.add_option("--fallback", options.engine.fallback,
-                 "heuristic that decides if the policy cannot")
-      ->type_name(kPolicyType);
-  app.option_defaults()->group("Addresses");
-  app.add_option("--listen", options.listen,
-                 "HOST:PORT, PORT on loopback or unix:PATH for gRPC; port 0 selects a free port");
-  app.add_option("--http", options.http, "address for /metrics, /readyz, /v1/decide, ...");
-  app.add_option("--probes", options.probes,
-                 "second address for /livez, /readyz and /metrics, which callers of --http cannot "
-                 "block");
-  app.add_option("--admin", options.admin, "address for the service ModelAdmin");
-  add_credential_options(app, options.credentials);
-  app.option_defaults()->group("Limits");
-  app.add_option("--budget-ms", options.engine.budget_ms,
-                 "time limit of a decision in milliseconds, if the request sets none")
-      ->check(CLI::Range(0.1, 3.6e6));
-  app.add_option("--threads", options.engine.threads, "threads that run policies")
-      ->check(CLI::Range(1, 256));
-  app.add_option("--max-jobs", options.engine.max_jobs,
-                 "maximum jobs in a snapshot for the policy; the fallback decides larger snapshots")
-      ->check(CLI::Range(1, 1 << 18));
-  app.add_option("--max-message-mib", options.max_message_mib,
-                 "maximum size of a request in MiB; larger requests are refused")
-      ->check(CLI::Range(1, 1024));
-  app.add_option("--max-connections", options.max_connections,
-                 "maximum connections to --listen; further ones are closed")
-      ->check(CLI::Range(16, 1 << 20));
-  app.add_option("--grace", options.grace_s, "seconds from 'not ready' to shutdown")
-      ->check(CLI::Range(0.0, 3600.0));
-  PreemptionLimitOptions& limits = options.engine.preemptions;
-  app.option_defaults()->group("Preemptions");
-  app.add_option("--preempted-share", limits.gpu_share,
-                 "GPUs of running jobs preempted within --preempted-within, as a share of the "
-                 "cluster's; one job may have more; 0: none, 1: no limit")
-      ->check(CLI::Range(0.0, 1.0));
-  app.add_option("--preempted-within", limits.interval_s, "seconds, for --preempted-share")
-      ->check(CLI::Range(1.0, 3600.0));
-  app.add_option("--preemptions-per-job", limits.per_job, "preemptions of one job within an hour")
-      ->check(CLI::Range(0, 1'000'000));
-  app.add_option("--min-run", limits.min_run_s,
-                 "seconds for which a job runs before it may be preempted")
-      ->check(CLI::Range(0.0, 1e9));
-  app.option_defaults()->group("Guards");
-  app.add_option("--breaker-share", options.engine.breaker.failed_share,
-                 "share of the last 100 decisions that the policy may fail; beyond it the fallback "
-                 "decides for a while; 1: any")
-      ->check(CLI::Range(0.0, 1.0));
-  app.add_option("--breaker-open", options.engine.breaker.open_s,
-                 "seconds until the policy is tried again, doubled after each failed trial")
-      ->check(CLI::Range(0.0, 1e6));
-  app.add_option("--max-idle", options.engine.max_idle_s,
-                 "seconds for which a checkpoint may leave GPUs idle while the fallback would "
-                 "start a job; 0: any")
-      ->check(CLI::Range(0.0, 1e9));
-  app.add_option("--max-wait", options.engine.max_wait_s,
-                 "seconds after which easy places a waiting job first; 0: any")
-      ->check(CLI::Range(0.0, 1e9));
-  app.add_option("--max-age", options.engine.max_age_s,
-                 "age_s of a snapshot in seconds, beyond which nothing is decided; 0: any")
-      ->check(CLI::Range(0.0, 1e9));
-  app.add_option("--valid-for", options.engine.valid_s, "seconds until the actions expire")
-      ->check(CLI::Range(0.1, 1e9));
-  app.option_defaults()->group("Decision log");
-  auto* log = app.add_option("--decision-log", options.log.folder,
-                             "folder for a log of all decisions, for training");
-  app.add_option("--decision-log-mib", options.log.max_mib,
-                 "maximum total size of the log in MiB; the oldest files are deleted first")
-      ->check(CLI::Range(2, 1 << 30))
-      ->needs(log);
-  app.add_option("--decision-log-file-mib", options.log.file_mib,
-                 "maximum size of a log file in MiB")
-      ->check(CLI::Range(1, 1024))
-      ->needs(log);
-  app.add_option("--decision-log-sync", options.log.sync_s,
-                 "seconds after which a record would survive a power cut; 0: at once; without it, "
-                 "when the system decides")
-      ->check(CLI::Range(0.0, 3600.0))
-      ->needs(log);
-  app.option_defaults()->group("Output");
-  app.add_flag("--json", json, "print the addresses as one JSON document");
-  set_examples(app, {"yardmaster serve --policy las --listen 127.0.0.1:50051",
-                     "yardmaster serve --checkpoint checkpoints/pilot --decision-log decisions",
-                     "yardmaster serve --policy las --listen 0.0.0.0:50051 --tls-cert server.pem "
-                     "--tls-key server.key --tls-client-ca clients.pem --token-file tokens"});
-  if (!parse_arguments(app, argc, argv)) return 0;
-  if (!checkpoint.empty()) {
-    options.policy =
-        checkpoint.starts_with("checkpoint:") ? checkpoint : "checkpoint:" + checkpoint;
+  // Until SIGTERM, or until the server can no longer serve. Returns why it cannot; empty: it can.
+  std::string run() {
+    print_addresses(server_, options_.server.engine.fallback, options_.json);
+    report_first_state();
+    manager_.ready(status());
+    while (!interrupted() && server_.failure().empty()) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      if (reload_requested != 0) {
+        reload_requested = 0;
+        reload();
+      }
+      report_state();
+      report_credentials();
+      report_log();
+      report_alive();
+    }
+    return server_.failure();
   }
-  for (const std::string& model : models) options.more_models.push_back(named_model(model));
 
-  spdlog::set_default_logger(spdlog::stderr_color_mt("serve"));
-  std::signal(SIGHUP, request_reload);
-  std::signal(SIGPIPE, SIG_IGN);  // a reader of the log that ends does not end the server
-  std::signal(SIGXFSZ, SIG_IGN);  // a log at its size limit then fails with a write error
-  Server server(options);
-  print_addresses(server, options.engine.fallback, json);
-  std::string state = state_of(server.model());
-  const bool serves = server.model().current.model != nullptr;
-  if (options.policy.empty()) {
-    spdlog::warn("neither --checkpoint nor --policy is given: the fallback {} makes every decision",
-                 options.engine.fallback);
-  } else if (serves) {
-    spdlog::info("model '{}': {}", server.model().current.name, state);
-  } else {
-    spdlog::warn("model '{}': {}; the fallback {} decides", server.model().current.name, state,
-                 options.engine.fallback);
+  void drain() {
+    manager_.stopping();
+    spdlog::info("draining for {} s", options_.server.grace_s);
+    server_.drain();
+    report_log();
+    spdlog::info("done");
   }
-  Credentials::Status credentials = server.credentials();
-  const auto report_credentials = [&] {
-    const Credentials::Status now = server.credentials();
-    if (now.certificates.loaded != credentials.certificates.loaded) {
+
+ private:
+  std::string text_of_file() const {
+    return options_.config.empty() ? "" : read_file(options_.config);
+  }
+
+  std::string status() const {
+    const std::string& model = server_.model().current.name;
+    return model.empty() ? "the fallback decides" : "model " + model + ": " + state_;
+  }
+
+  void reload() {
+    manager_.reloading();
+    server_.reload();
+    check_file();
+    manager_.ready(status());
+  }
+
+  // Options are for the whole life of a process; better to learn of a mistake now than at the next
+  // start.
+  void check_file() {
+    try {
+      std::string now = text_of_file();
+      if (now == file_) return;
+      file_ = std::move(now);
+      ServeOptions unused;
+      parse_serve_options(arguments_, unused);
+      spdlog::warn("{} has changed: its options count from the next start", options_.config);
+    } catch (const InputError& error) {
+      spdlog::error("the next start would fail: {}", error.what());
+    }
+  }
+
+  void report_first_state() const {
+    const std::string& fallback = options_.server.engine.fallback;
+    const ModelStore::Status now = server_.model();
+    if (options_.server.policy.empty()) {
+      spdlog::warn(
+          "neither --checkpoint nor --policy is given: the fallback {} makes every decision",
+          fallback);
+    } else if (now.current.model != nullptr) {
+      spdlog::info("model '{}': {}", now.current.name, state_);
+    } else {
+      spdlog::warn("model '{}': {}; the fallback {} decides", now.current.name, state_, fallback);
+    }
+  }
+
+  void report_state() {
+    const ModelStore::Status now = server_.model();
+    std::string next = state_of(now);
+    if (next == state_) return;
+    state_ = std::move(next);
+    spdlog::warn("model '{}': {}", now.current.name, state_);
+    manager_.ready(status());
+  }
+
+  void report_credentials() {
+    const Credentials::Status now = server_.credentials();
+    if (now.certificates.loaded != credentials_.certificates.loaded) {
       spdlog::info("new certificate in service, valid until {} UTC",
                    date_text(now.certificate_expires_s));
     }
-    if (now.tokens.loaded != credentials.tokens.loaded) spdlog::info("new tokens in service");
-    if (now.trouble != credentials.trouble && !now.trouble.empty()) {
+    if (now.tokens.loaded != credentials_.tokens.loaded) spdlog::info("new tokens in service");
+    if (now.trouble != credentials_.trouble && !now.trouble.empty()) {
       spdlog::warn("{}; what is in memory stays in service", now.trouble);
     }
-    credentials = now;
-  };
-  std::string trouble;
-  const auto report_trouble = [&] {
-    const auto written = server.log();
-    if (!written || written->trouble == trouble) return;
-    trouble = written->trouble;
-    spdlog::warn("decision log: {}",
-                 trouble.empty() ? "writing again" : trouble + "; records are dropped");
-  };
-  while (!interrupted() && server.failure().empty()) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    if (reload_requested) {
-      reload_requested = 0;
-      server.reload();
-    }
-    const ModelStore::Status now = server.model();
-    if (std::string next = state_of(now); next != state) {
-      state = std::move(next);
-      spdlog::warn("model '{}': {}", now.current.name, state);
-    }
-    report_credentials();
-    report_trouble();
+    credentials_ = now;
   }
-  const std::string failure = server.failure();
-  if (!failure.empty()) {
+
+  void report_log() {
+    const auto written = server_.log();
+    if (!written || written->trouble == log_trouble_) return;
+    log_trouble_ = written->trouble;
+    spdlog::warn("decision log: {}",
+                 log_trouble_.empty() ? "writing again" : log_trouble_ + "; records are dropped");
+  }
+
+  // Without a sign of life for long enough the service manager starts the server anew.
+  void report_alive() {
+    const auto interval = manager_.alive_interval();
+    if (!interval || Clock::now() < next_sign_ || !server_.trouble().empty()) return;
+    next_sign_ = Clock::now() + *interval;
+    manager_.alive();
+  }
+
+  Server& server_;
+  const ServeOptions& options_;
+  const std::vector<std::string> arguments_;
+  const ServiceManager manager_;
+  std::string file_;   // text of the file of options
+  std::string state_;  // of the model, in words
+  Credentials::Status credentials_;
+  std::string log_trouble_;
+  Clock::time_point next_sign_ = {};
+};
+
+}  // namespace
+
+int run_serve(int argc, char** argv) {
+  const std::vector<std::string> arguments(argv, argv + argc);
+  ServeOptions options;
+  if (!parse_serve_options(arguments, options)) return 0;
+  start_log("serve", options.log_format);
+  options.server.on_traced = log_decision;
+  std::signal(SIGHUP, request_reload);
+  std::signal(SIGPIPE, SIG_IGN);  // a reader of the log that ends does not end the server
+  std::signal(SIGXFSZ, SIG_IGN);  // a log at its size limit then fails with a write error
+  Server server(options.server);
+  ServerLoop loop(server, options, arguments);
+  if (const std::string failure = loop.run(); !failure.empty()) {
     // To go on would leave a process which looks alive and does not serve.
     spdlog::critical("{}; the server ends", failure);
     std::fflush(stdout);
     std::_Exit(1);
   }
-  spdlog::info("draining for {} s", options.grace_s);
-  server.drain();
-  report_trouble();
-  spdlog::info("done");
+  loop.drain();
   if (server.has_stuck_policy()) {
     // A policy which still runs must not see destroyed statics.
     std::fflush(stdout);

@@ -146,14 +146,15 @@ TEST_F(LogProgram, DescribesPrintsAndReplays) {
   }
   EXPECT_EQ(records, 10);
 
-  const auto replayed = [&](const std::string& policy) {
-    return nlohmann::json::parse(output({"log", "replay", folder(), "--policy", policy, "--json"}));
-  };
-  EXPECT_EQ(replayed("las").at("same"), 10);
-  EXPECT_EQ(replayed("greedy").at("asked"), 10);
-  EXPECT_EQ(replayed("greedy").at("same_actions"), 0);
-  EXPECT_THAT(output({"log", "replay", folder(), "--policy", "las"}),
-              HasSubstr("10 decisions: 10 identical"));
+  EXPECT_EQ(output({"log", "replay", folder()}), "10 of 10 decisions are identical\n");
+  EXPECT_EQ(output({"log", "replay", folder(), folder(), "--policy", "las"}),
+            "20 of 20 decisions are identical\n");
+  Child other(temp_.path(), {"log", "replay", folder(), "--policy", "greedy", "--json"});
+  EXPECT_EQ(other.wait(), 1);
+  const auto replayed = nlohmann::json::parse(other.out());
+  EXPECT_EQ(replayed.at("decisions"), 10);
+  EXPECT_EQ(replayed.at("identical"), 0);
+  EXPECT_THAT(replayed.at("first_other"), HasSubstr("action 1: recorded PREEMPT "));
 }
 
 TEST_F(LogProgram, HelpSucceeds) {
@@ -176,7 +177,7 @@ TEST_F(LogProgram, RejectsBadInputInOneLine) {
   expect_refused({"log", "describe", other}, "expected a folder with a decision log");
   expect_refused({"log", "describe", temp_.path() / "file"},
                  "file, byte 0: expected a record length");
-  expect_refused({"log", "replay", folder()}, "expected");
+  expect_refused({"log", "replay"}, "log is required");
   expect_refused({"log"}, "subcommand");
   expect_refused({"log", "describe"}, "log is required");
 }

@@ -1,15 +1,20 @@
 // Checks the log of a real server: it holds every decision with its inputs, and the same policy
 // decides the same again on replay.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
 #include <httplib.h>
 
 #include <algorithm>
+#include <fstream>
+#include <map>
 #include <set>
 #include <thread>
 
-#include "policies/learned/open_policy.h"
+#include "env/base/core/error.h"
+#include "env/base/files/tfrecord.h"
+#include "serving/engine/log_replay.h"
 #include "serving/log/log_summary.h"
 #include "serving/net/server.h"
 #include "serving/snapshot/export.h"
@@ -54,6 +59,13 @@ pb::DecideResponse decide(const std::string& address, const pb::DecideRequest& r
   return answer;
 }
 
+LogReplay replay_of(const std::filesystem::path& path, const Model* model = nullptr) {
+  LogReader log(path);
+  LogReplay out;
+  replay_log(log, model, out);
+  return out;
+}
+
 // Asks the server at every event of a random workload. Returns the number of requests.
 int play(const std::string& address, uint64_t seed) {
   const std::string cluster = "3x4:k80+2x8:v100";
@@ -87,26 +99,110 @@ TEST_F(ServedLog, ReplayedRequestsGiveTheSameDecisions) {
       for (uint64_t seed = 1; seed <= 2; ++seed) asked += play(server.address(), seed);
       server.drain();
     }
-    LogReader log(options.log.folder);
-    const OpenedPolicy again = open_policy(policy, {});
-    const LogReplay replayed = replay(log, *again.policy, Decisions::kOfPolicy);
+    const Model again = open_servable(policy);
+    const LogReplay replayed = replay_of(options.log.folder, &again);
     EXPECT_GT(asked, 200) << policy;
-    EXPECT_EQ(replayed.replayed, static_cast<uint64_t>(asked)) << policy;
-    EXPECT_EQ(replayed.same, replayed.replayed) << policy;
-    EXPECT_GT(replayed.acts, 100u) << policy;
-    LogReader other(options.log.folder);
-    const LogReplay fifo = replay(other, *PolicyRegistry::make("fifo", {}), Decisions::kOfPolicy);
-    EXPECT_LT(fifo.same_acts, fifo.acts) << "the comparison detects differences";
+    EXPECT_EQ(replayed.decisions, static_cast<uint64_t>(asked)) << policy;
+    EXPECT_EQ(replayed.identical, replayed.decisions) << policy << replayed.first;
+    EXPECT_EQ(replayed.other_version, 0u) << policy;
+    const Model other = open_servable("fifo");
+    const LogReplay fifo = replay_of(options.log.folder, &other);
+    EXPECT_LT(fifo.identical, fifo.decisions) << "the comparison detects differences";
     EXPECT_FALSE(fifo.first.empty());
     LogReader summed(options.log.folder);
     const LogSummary summary = summarise(summed);
-    EXPECT_EQ(summary.decisions, replayed.replayed);
+    EXPECT_GT(summary.starts, 100u);
+    EXPECT_EQ(summary.decisions, replayed.decisions);
     EXPECT_EQ(summary.missing, 0u);
     EXPECT_EQ(summary.models.size(), 1u);
     EXPECT_EQ(summary.models.begin()->first.second, again.digest);
     // All jobs but those of each play's last snapshot are reported as finished.
     EXPECT_GE(summary.finished, 110u);
   }
+}
+
+// What a policy has learned of names and users decides on: after a restart of the server, after
+// decisions that it did not make, and beside another cluster.
+TEST_F(ServedLog, MemoryIsReplayedAsRecorded) {
+  ServerOptions options = options_for("tiresias-gittins");
+  uint64_t asked = 0;
+  for (uint64_t run = 1; run <= 2; ++run) {
+    Server server(options);
+    asked += play(server.address(), run);
+    server.drain();
+  }
+  const LogReplay all = replay_of(folder());
+  EXPECT_EQ(all.decisions, asked);
+  EXPECT_EQ(all.identical, all.decisions) << all.first;
+  std::map<pb::LoggedDecision::Recall, int> recalls;
+  for (const pb::LogRecord& record : read_log(folder())) {
+    if (record.has_decision()) ++recalls[record.decision().recall()];
+  }
+  EXPECT_GE(recalls[pb::LoggedDecision::ANEW], 2) << "once per run at least";
+  EXPECT_GT(recalls[pb::LoggedDecision::REMEMBERED], 100);
+}
+
+TEST_F(ServedLog, AnswersOfOthersThanThePolicyAreReplayedToo) {
+  ServerOptions options = options_for("las");
+  options.engine.max_wait_s = 200;  // then easy decides
+  options.engine.fallback = "greedy";
+  int asked = 0;
+  {
+    Server server(options);
+    asked = play(server.address(), 5);
+    pb::DecideRequest unknown = full_cluster();
+    unknown.set_model("nobody");
+    decide(server.address(), unknown);
+    server.drain();
+  }
+  LogReader summed(folder());
+  const LogSummary summary = summarise(summed);
+  std::string deciders;
+  for (const auto& [name, count] : summary.deciders) deciders += name + fmt::format(" {} ", count);
+  SCOPED_TRACE(deciders);
+  ASSERT_EQ(summary.deciders.size(), 3u);
+  EXPECT_GT(summary.deciders.at("easy"), 10u);
+  EXPECT_EQ(summary.deciders.at("greedy"), 1u);
+  EXPECT_GT(summary.deciders.at("las"), 10u);
+  const LogReplay replayed = replay_of(folder());
+  EXPECT_EQ(replayed.decisions, static_cast<uint64_t>(asked) + 1);
+  EXPECT_EQ(replayed.identical, replayed.decisions) << replayed.first;
+}
+
+// Words for the first difference, down to what a summary of actions leaves out.
+TEST_F(ServedLog, DifferencesAreToldInWords) {
+  {
+    Server server(options_for("las"));
+    decide(server.address(), full_cluster());
+    server.drain();
+  }
+  const pb::LogRecord record = read_log(folder()).front();
+  const auto first_of = [&](const std::function<void(pb::DecideResponse&)>& change) {
+    pb::LogRecord changed = record;
+    change(*changed.mutable_decision()->mutable_response());
+    const auto file = temp_.path() / "changed.tfrecord";
+    std::ofstream(file, std::ios::binary) << tfrecord(changed.SerializeAsString());
+    const LogReplay out = replay_of(file);
+    EXPECT_EQ(out.decisions, 1u);
+    EXPECT_EQ(out.identical, out.first.empty() ? 1u : 0u);
+    return out.first;
+  };
+  EXPECT_EQ(first_of([](auto&) {}), "");
+  EXPECT_EQ(first_of([](auto& answer) { answer.mutable_timings()->set_total_ms(1); }), "");
+  EXPECT_THAT(first_of([](auto& answer) { answer.mutable_actions()->RemoveLast(); }),
+              HasSubstr("(POLICY, NONE): action 2: recorded nothing, replayed START "));
+  EXPECT_THAT(first_of([](auto& answer) { answer.mutable_actions(0)->set_restart(7); }),
+              HasSubstr("GPU numbers, restart or expected state differ"));
+  EXPECT_THAT(first_of([](auto& answer) { answer.set_wake_after_s(12.5); }),
+              HasSubstr("next decision: recorded after 12.5 s, replayed "));
+  EXPECT_THAT(first_of([](auto& answer) { answer.add_quarantined()->set_id("x"); }),
+              HasSubstr("records set aside: recorded 1, replayed 0"));
+  EXPECT_THAT(first_of([](auto& answer) {
+                answer.set_model_digest("old");
+                answer.clear_actions();
+              }),
+              HasSubstr("; another version of the policy is replayed"));
+  EXPECT_THROW(first_of([](auto& answer) { answer.set_model("gone"); }), InputError);
 }
 
 // The options that are logged as chosen by a trained policy are its actions.
