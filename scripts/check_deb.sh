@@ -71,7 +71,7 @@ inside() {
 }
 # Files outside the records of dpkg and apt.
 files() {
-  inside find / -xdev -not -path '/proc*' -not -path '/sys*' -not -path '/dev*' -not -path '/tmp/*' \
+  inside find / -xdev -not -path '/proc*' -not -path '/sys*' -not -path '/dev*' -not -path '/tmp/*' -not -path '/run/*' \
     -not -path '/var/lib/dpkg/*' -not -path '/var/lib/apt/*' -not -path '/var/cache/*' \
     -not -path '/var/log/*' -not -type d | sort
 }

@@ -438,7 +438,8 @@ TEST(Http, MetricsAreValidAndCount) {
       continue;
     }
     const Sample sample = read_sample(line);
-    ASSERT_TRUE(sample.name.starts_with("yardmaster_")) << line;
+    const bool is_process = sample.name.starts_with("process_");  // named by Prometheus
+    ASSERT_TRUE(is_process || sample.name.starts_with("yardmaster_")) << line;
     std::string family = sample.name;
     for (const char* end : {"_bucket", "_sum", "_count"}) {
       if (family.ends_with(end)) family.resize(family.size() - std::string(end).size());
@@ -448,8 +449,22 @@ TEST(Http, MetricsAreValidAndCount) {
   }
   for (const auto& [name, type] : type_of) {
     EXPECT_EQ(name.ends_with("_total"), type == "counter") << name;
+    if (name.starts_with("process_")) continue;
     EXPECT_EQ(name.ends_with("_seconds"), type == "histogram") << name;
   }
+  EXPECT_GT(value_of.at("process_resident_memory_bytes"), 1e6);
+  EXPECT_GE(value_of.at("process_open_fds"), 5);
+  EXPECT_GT(value_of.at("process_max_fds"), value_of.at("process_open_fds"));
+  EXPECT_GT(value_of.at("process_cpu_seconds_total"), 0);
+  const auto stage = [](const std::string& name) {
+    return "yardmaster_decision_stage_seconds_count{stage=\"" + name + "\"}";
+  };
+  EXPECT_EQ(value_of.at(stage("queue")), 3);
+  EXPECT_EQ(value_of.at(stage("policy")), 2);
+  EXPECT_GE(value_of.at(stage("wait")), 1) << "of answers for which no heuristic ran";
+  EXPECT_GE(value_of.at(stage("heuristic")), 1);
+  EXPECT_EQ(value_of.at("yardmaster_queue_length{queue=\"policy\"}"), 0);
+  EXPECT_EQ(value_of.at("yardmaster_queue_limit{queue=\"policy\"}"), 64);
   const auto decisions = [](const char* model, const char* reason, const char* source) {
     return std::string("yardmaster_decisions_total{model=\"") + model + "\",reason=\"" + reason +
            "\",source=\"" + source + "\"}";
