@@ -68,7 +68,7 @@ class ServerLoop {
         state_(state_of(server.model())),
         credentials_(server.credentials()) {}
 
-  // Until SIGTERM, or until the server can no longer serve. Returns why it cannot; empty: it can.
+  // Returns at SIGTERM, or when the server can no longer serve, with the reason; empty: it can.
   std::string run() {
     print_addresses(server_, options_.server.engine.fallback, options_.json);
     report_first_state();
@@ -112,8 +112,8 @@ class ServerLoop {
     manager_.ready(status());
   }
 
-  // Options are for the whole life of a process; better to learn of a mistake now than at the next
-  // start.
+  // Options last as long as the process. If their file has changed, the operator learns now whether
+  // the next start would succeed.
   void check_file() {
     try {
       std::string now = text_of_file();
