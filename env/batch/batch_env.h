@@ -142,10 +142,10 @@ class BasicBatchEnv {
   bool advance_to_choice(int n);
   bool continue_decision(int n);
   void replay_actions(EpisodeState& episode_state) const;
-  void observe(int n);
+  void observe_world(int world);
   double cumulative_reward(EpisodeState& episode_state, double job_s) const;
-  void bind_observation(Observation& observation, int n, const Tensors& tensors,
-                        int32_t filled) const;
+  void bind_to_tensors(Observation& observation, int world, const Tensors& tensors,
+                       int32_t nonzero_rows) const;
   int64_t window() const { return int64_t{shape_.rows} * shape_.row_features; }
   void select_env_spec(EnvInstance& instance, int32_t env_spec);
   int32_t draw_env_spec(const Rng& rng) const;

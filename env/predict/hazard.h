@@ -58,7 +58,7 @@ struct EndsWithinBin {
   float share[TimeBins::kBins][kCells];
 
   // Returns a distribution with equal shares in all cells.
-  static EndsWithinBin even() {
+  static EndsWithinBin uniform() {
     EndsWithinBin out;
     for (auto& bin : out.share) {
       for (float& x : bin) x = 1.0F / kCells;
@@ -83,7 +83,7 @@ struct EndsWithinBin {
     return part < 1 ? static_cast<int32_t>(part * kCells) : kCells - 1;
   }
   // Returns the share of the ends in bin `b` that fall into the bin's first `part` (0 to 1).
-  YARD_HD float before(int32_t b, float part) const {
+  YARD_HD float share_before(int32_t b, float part) const {
     const int32_t last = cell(part);
     float sum = share[b][last] * (part * kCells - static_cast<float>(last));
     for (int32_t i = 0; i < last; ++i) sum += share[b][i];

@@ -41,7 +41,7 @@ class Survival {
   const std::vector<Change>& changes() const { return changes_; }
 
   // Returns whether a change affects the layer of siblings of the job in `slot`.
-  static bool near(const View& view, int32_t slot, const Change& changes) {
+  static bool may_affect(const View& view, int32_t slot, const Change& changes) {
     const int64_t apart_us = view.submit_us(slot) - changes.submit_us;
     return changes.user == view.user(slot) && changes.gpus == view.gpus(slot) &&
            apart_us <= kFarUs && -apart_us <= kFarUs;
@@ -109,7 +109,7 @@ class Survival {
   // Records the siblings that started and the siblings that ended.
   void update_siblings(const View& view);
 
-  void blend_sizes();
+  void update_size_hazards();
 
   Attained attained_;
   int32_t num_users_;

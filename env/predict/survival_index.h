@@ -70,7 +70,7 @@ struct SurvivalPriorityIndex {
     double seconds(int32_t slot) {
       if (source_.keep_us == 0) return compute(slot);
       CachedValue& cached = cache_[slot];
-      if (stale(slot, cached)) cached = {view_.now_us(), attained_us(slot), compute(slot)};
+      if (is_stale(slot, cached)) cached = {view_.now_us(), attained_us(slot), compute(slot)};
       return cached.seconds;
     }
 
@@ -79,11 +79,11 @@ struct SurvivalPriorityIndex {
 
     void forget_if_changed(int32_t slot) {
       for (const Survival::Change& changes : survival_.changes()) {
-        if (Survival::near(view_, slot, changes)) cache_[slot] = {};
+        if (Survival::may_affect(view_, slot, changes)) cache_[slot] = {};
       }
     }
 
-    bool stale(int32_t slot, const CachedValue& cached) const {
+    bool is_stale(int32_t slot, const CachedValue& cached) const {
       return cached.seconds == 0 || view_.now_us() - cached.at_us > source_.keep_us ||
              (attained_us(slot) - cached.attained_us) * kStaleDivisor > cached.attained_us;
     }

@@ -85,7 +85,7 @@ struct JobSelectionTask {
     memset(out.mask + rows, 0, static_cast<size_t>(kJobs - rows));
     // If no job runs, a job that fits must start, since only the agent keeps jobs waiting.
     out.mask[kNothing] = !(view.num_live() == view.num_waiting() && out.choices > 0);
-    out.expert_action = first_set(out.mask);
+    out.expert_action = first_legal_action(out.mask);
     out.cluster[kFree] = free;
     out.cluster[kWaiting] = log2_coarse(1.0 + view.num_waiting()) * 0.125F;
     out.cluster[kHeld] = log2_coarse(1.0 + view.num_held()) * 0.125F;
@@ -144,7 +144,7 @@ struct JobSelectionTask {
   }
 
   // Returns the first legal action of the J rows, or kNothing. Tests eight bytes at a time.
-  YARD_HD static int32_t first_set(const uint8_t* mask) {
+  YARD_HD static int32_t first_legal_action(const uint8_t* mask) {
     for (int32_t r = 0; r < kJobs; r += 8) {
       uint64_t eight;
       memcpy(&eight, mask + r, sizeof eight);

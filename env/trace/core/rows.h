@@ -44,7 +44,7 @@ struct Layout {
 };
 
 // Returns the layout of a format whose reader takes whole lines.
-inline Layout whole_lines() { return {.separator = '\0', .head = 0, .names = 0, .columns = {""}}; }
+inline Layout line_layout() { return {.separator = '\0', .head = 0, .names = 0, .columns = {""}}; }
 
 // Notice about a row that repeats the line of column names.
 inline constexpr const char* kRepeatedHeaderNotice =
@@ -83,7 +83,7 @@ class Rows {
   bool next();
   std::string_view field(int column) const { return fields_[column]; }
   std::string trimmed(int column) const;       // field without outer blanks; empty for column -1
-  bool said(int column) const;                 // the field is not blank; false for column -1
+  bool has_value(int column) const;            // the field is not blank; false for column -1
   bool quoted(int column) const;               // whether the field was in quotes
   void rewrite(int column, std::string text);  // replaces a field of the current row
   int num_fields() const { return static_cast<int>(fields_.size()); }
@@ -171,7 +171,7 @@ class Rows {
   std::string name_of(int column) const;
   size_t slot_of(const std::string& id);
   bool add_id(const std::string& id);
-  std::string here() const;
+  std::string position() const;
   void collect(std::vector<Job>& jobs);
 
   // Jobs are stored in chunks, since one growing vector would copy all of them.

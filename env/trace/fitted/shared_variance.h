@@ -9,7 +9,7 @@
 namespace yard {
 
 // Returns part / whole, clamped to 0 to 1; 0 if the whole is 0.
-inline double share_of(double part, double whole) {
+inline double clamped_ratio(double part, double whole) {
   return whole > 0 ? std::clamp(part / whole, 0.0, 1.0) : 0;
 }
 
@@ -35,7 +35,7 @@ class SharedVariance {
     return weight_ > 0 ? std::max(0.0, (squares_ - products_) / weight_) : 0;
   }
   // Returns the shared part of the variance, 0 to 1; 0 if no group has two members.
-  double share() const { return share_of(shared(), shared() + own()); }
+  double share() const { return clamped_ratio(shared(), shared() + own()); }
 
  private:
   double weight_ = 0, sum_ = 0, squares_ = 0, products_ = 0;  // weighted sums over groups

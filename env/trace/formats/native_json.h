@@ -47,8 +47,8 @@ class JsonReader {
   const std::optional<Flaw>& flaw() const { return flaw_; }
 
  private:
-  bool array(const std::string& place, const Json& value);
-  bool object(const std::string& place, const Json& value);
+  bool expect_array(const std::string& place, const Json& value);
+  bool expect_object(const std::string& place, const Json& value);
 
   std::optional<Flaw> flaw_;
 };
