@@ -111,7 +111,7 @@ class ThreadPool {
   // Returns once `value` is not `old`.
   static void wait_while(const std::atomic<uint64_t>& value, uint64_t old) {
     using Clock = std::chrono::steady_clock;
-    constexpr int kLooks = 100;  // 1 to 5 us
+    constexpr int kLooks = 100;  // take 1 to 5 us
     constexpr auto kYielding = std::chrono::microseconds(50);
     const auto changed = [&] { return value.load(std::memory_order_acquire) != old; };
     for (int i = 0; i < kLooks; ++i) {

@@ -1,6 +1,6 @@
 // Positions of a cluster's nodes in its network and the capacity of each tier: plain columns that
 // rules read on CPU and GPU, and the class that owns these columns on the host. Dims: M nodes, R
-// racks, P pods, K kinds of nodes (equal wiring), T = kTiers. A value of 0 is not specified.
+// racks, P pods, K kinds of nodes (equal wiring), T = kTiers. 0 means unspecified.
 #pragma once
 
 #include <cstdint>
@@ -26,11 +26,11 @@ struct TopologyColumns {
   // (K, T)  Gbit/s in one direction for a lone sender: a GPU up to tier `node`, a node above it.
   // Pods and cores without a bandwidth pass on the rate of the tier below them.
   const double* gbps = nullptr;
-  const double* latency_us = nullptr;  // (K, T)  one way
+  const double* latency_us = nullptr;  // (K, T)  one-way latency
 
   double oversubscription[kTiers] = {};  // bandwidth of all senders over the tier's capacity
-  const double* rack_up_gbps = nullptr;  // (R)  one direction, all wires of the rack to its pod
-  const double* pod_up_gbps = nullptr;   // (P)  one direction, all wires of the pod to the core
+  const double* rack_up_gbps = nullptr;  // (R)  Gbit/s from the rack to its pod, over all wires
+  const double* pod_up_gbps = nullptr;   // (P)  Gbit/s from the pod to the core, over all wires
 };
 
 // Returns the lowest tier that contains all of the `n` nodes. Requires: n > 0.

@@ -57,7 +57,7 @@ class HazardEvents {
   struct TrackedJob {
     int32_t begun, bins;  // bins: number of bins passed so far
     int64_t next_us;      // attained time at which the job passes the next bin
-    int64_t seen;         // 1: seen in this decision
+    int64_t seen;         // 1: the job was seen in this decision
   };
 
   void scan(const View& view, int32_t slot);

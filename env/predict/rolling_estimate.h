@@ -60,7 +60,7 @@ class RollingEstimate {
     return &means_[kJobSizes * (1 + num_users_) + view.name(slot)];
   }
 
-  Mean* means_;  // (G (1 + U) + A)
+  Mean* means_;  // (G (1 + U) + A)  means by size, by user and size, and by name
   int32_t num_users_;
   Attained attained_;
 };

@@ -15,7 +15,7 @@ namespace yard {
 //   I(a, b) = integral of S from a to b
 //           = b S(b) - a S(a) + exp(s^2/2) (Q((ln a - s^2)/s) - Q((ln b - s^2)/s)).
 struct ResidualLife {
-  static constexpr int kPoints = 97;  // u from -12 to 12 in steps of 1/4
+  static constexpr int kPoints = 97;  // values of u, from -12 to 12 in steps of 1/4
   static constexpr float kFirst = -12, kStep = 0.25F;
   // log2 of the mean residual life divided by the median: I(a, inf) / S(a).
   float left[kPoints];
@@ -38,7 +38,7 @@ struct ResidualLife {
     for (int i = 0; i < kPoints; ++i) {
       const double u = (kFirst + kStep * static_cast<float>(i)) * std::log(2.0);
       const double a = std::exp(u), tail = upper(u / sd);
-      // Far in the tail Q underflows; there both are one over the hazard rate, by Mills' ratio.
+      // Far in the tail, Q underflows, and mrl and gittins are 1 / hazard rate by Mills' ratio.
       double mrl = a * sd * sd / u, gittins = mrl;
       if (tail > 1e-200) {
         const double rest = partial(a);
@@ -110,7 +110,7 @@ struct RunTimes {
   // Returns the index into `life` for a job, given the unknown share of each part, 0 to 1.
   YARD_HD int32_t residual_life_index(float batch_unknown, float user_unknown) const {
     const float unknown = batch_share * batch_unknown + (1 - batch_share) * user_unknown;
-    return static_cast<int32_t>(unknown * (kWidths - 1) + 0.5F);  // NOLINT: never below 0
+    return static_cast<int32_t>(unknown * (kWidths - 1) + 0.5F);  // NOLINT: a value never below 0
   }
 
  private:

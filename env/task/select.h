@@ -120,7 +120,7 @@ struct JobSelectionTask {
       w.slots[i] = w.slots[i + 1];
       w.gpus[i] = w.gpus[i + 1];
     }
-    // The next job of the queue moves up. It is found before the queue forgets this job's position.
+    // The next job of the queue moves up; find it before the queue forgets this job's position.
     const int32_t last = r == w.rows ? slot : w.slots[w.rows - 1];
     const int32_t next = w.rows < kJobs - 1 ? kNone : view.queue_next(last);
     editor.start(slot, scratch, n);

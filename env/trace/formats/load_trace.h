@@ -29,8 +29,8 @@ struct LoadOptions {
 // unusable row and the number of such rows.
 Trace load_trace(const std::string& source, const LoadOptions& options);
 
-// Returns whether `source` names a generator, or a hash of the generator, its settings and the
-// options. Throws InputError if there is no such generator, or if it does not take a setting.
+// Returns whether `source` is a generator. synthetic_sha256() returns a hash of the generator, its
+// settings and the options, and throws InputError if the generator or a setting does not exist.
 bool is_synthetic(std::string_view source);
 std::string synthetic_sha256(const std::string& source, const LoadOptions& options);
 

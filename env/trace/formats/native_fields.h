@@ -102,7 +102,7 @@ struct Flaw {
 // sizes of a group that contradict each other, deadlines that do not rise.
 std::optional<Flaw> check_native_job(const Job& job);
 
-// Converts patterns from and to names such as "ring". Unknown names give nothing.
+// Converts patterns to and from names such as "ring"; an unknown name gives no pattern.
 const char* pattern_name(Pattern pattern);
 std::optional<Pattern> parse_pattern(std::string_view text);
 std::string pattern_names();  // "none, ring, ..."

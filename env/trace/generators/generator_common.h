@@ -1,8 +1,8 @@
 // Tools shared by workload generators. Each generator has a struct of parameters with the members
 // `jobs`, `cluster_gpus`, fields() and `kRevision`. kRevision must change whenever unchanged
 // parameters and an unchanged seed generate different jobs. A function generate_NAME(params,
-// options) returns jobs sorted by submission, with run times in whole seconds. Set options `jobs`
-// and `cluster_gpus` replace the parameters of these names.
+// options) returns jobs sorted by submission, with run times in whole seconds. The options `jobs`
+// and `cluster_gpus`, if set, replace the parameters of these names.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// The generator `synthetic:mixed`, for which placement and GPU type matter. Its jobs, of 24 classes
+// The generator `synthetic:mixed`, for which placement and GPU type matter. The jobs, of 24 classes
 // of users, name the models that they train. The cluster `mixed-9` defines the speed of each model
 // by GPU type, and how spreading and co-location slow jobs.
 // An episode is 256 jobs of one seed.

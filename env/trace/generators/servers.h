@@ -1,7 +1,7 @@
 // The generator `synthetic:servers`: jobs of workers and parameter servers, as in DL2 and
 // Harmony. It belongs to the cluster `servers-13` and the speeds of
 // experiments/speeds/servers.csv.
-// The workload is frozen, because agents are trained and compared on it. An episode has one seed.
+// The workload is frozen, because agents are trained and compared on it. Each seed is one episode.
 // DL2's paper gives 30 jobs on 13 servers, eight models, a mean of 147 minutes, and at most 16
 // tasks of each kind. All other values are chosen, not measured.
 #pragma once

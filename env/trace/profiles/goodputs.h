@@ -16,7 +16,7 @@ namespace yard {
 struct JobGoodputs {
   using Goodput = std::vector<double>;  // progress per second, by epoch
 
-  std::vector<double> next_progress;  // progress at the end of each epoch; the job ends at the last
+  std::vector<double> next_progress;  // progress at the end of each epoch, last the end of the job
   std::map<std::string, Goodput, std::less<>> placements;
 
   size_t num_epochs() const { return next_progress.size(); }

@@ -1,4 +1,4 @@
-// Splits sacct's output into rows. sacct escapes nothing, so that free text (JobName, WorkDir,
+// Splits sacct's output into rows. Since sacct escapes nothing, free text (JobName, WorkDir,
 // SubmitLine, Comment) may hold the delimiter and line breaks. The known values of other columns
 // show where free text ends. A row that can be read in two ways is rejected.
 #pragma once
