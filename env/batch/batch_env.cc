@@ -71,7 +71,7 @@ BasicBatchEnv<T>::BasicBatchEnv(std::vector<EnvSpec> env_specs, const BasicBatch
     EnvInstance& p =
         *instances_.emplace_back(std::make_unique<EnvInstance>(Rng{config.seed}.split(stream)));
     p.episode_states.resize(env_specs_.size());
-    bind_observation(p.observation, w, at_, 0);  // initially zero
+    bind_to_tensors(p.observation, w, at_, 0);  // initially zero
     if (config.prior) p.observation.prior = prior_.data() + w * shape_.actions();
     if (config.exploration_mask)
       p.observation.exploration_mask = exploration_mask_.data() + w * shape_.actions();
@@ -150,14 +150,14 @@ double BasicBatchEnv<T>::elapsed_s(int world) const {
   return 1e-6 * static_cast<double>(h.now_us - played.fixed().jobs.submit_us[h.first_job]);
 }
 
-// `filled`: number of rows there that may be non-zero.
+// `nonzero_rows`: number of rows of the world's slice that may be non-zero.
 template <Task T>
-void BasicBatchEnv<T>::bind_observation(Observation& observation, int n, const Tensors& tensors,
-                                        int32_t filled) const {
-  observation.jobs = tensors.jobs + n * window();
-  observation.cluster = tensors.cluster + n * shape_.cluster_features;
-  observation.mask = tensors.mask + n * shape_.actions();
-  observation.filled = filled;
+void BasicBatchEnv<T>::bind_to_tensors(Observation& observation, int world, const Tensors& tensors,
+                                       int32_t nonzero_rows) const {
+  observation.jobs = tensors.jobs + world * window();
+  observation.cluster = tensors.cluster + world * shape_.cluster_features;
+  observation.mask = tensors.mask + world * shape_.actions();
+  observation.filled = nonzero_rows;
 }
 
 template <Task T>
@@ -236,7 +236,7 @@ bool BasicBatchEnv<T>::advance_to_choice(int n) {
       if (continue_decision(n)) return true;
     } else {
       if (!T::on_events(episode_state.view, config_.task, episode_state.memory_bytes())) continue;
-      observe(n);
+      observe_world(n);
       if (p.observation.choices > 0) return true;
     }
   }
@@ -250,7 +250,7 @@ bool BasicBatchEnv<T>::continue_decision(int n) {
     EpisodeState& episode_state = *instances_[static_cast<size_t>(n)]->episode_state;
     episode_state.list_actions(*config_.task);
     if (!episode_state.list.empty()) {
-      observe(n);
+      observe_world(n);
       return true;
     }
     config_.task->commit(episode_state.view, episode_state.agent_memory, episode_state.draft);
@@ -280,7 +280,7 @@ void BasicBatchEnv<T>::replay_actions(EpisodeState& episode_state) const {
 }
 
 template <Task T>
-void BasicBatchEnv<T>::observe(int n) {
+void BasicBatchEnv<T>::observe_world(int n) {
   EnvInstance& p = *instances_[static_cast<size_t>(n)];
   if (config_.exploration_mask)
     std::fill_n(p.observation.exploration_mask, shape_.actions(), uint8_t{0});
@@ -324,7 +324,7 @@ void BasicBatchEnv<T>::step_world(int n, int32_t action) {
   bool continues = true;
   YARD_CHECK(action >= 0 && action < shape_.actions() && p.observation.mask[action] != 0,
              "illegal action");
-  if (next_ != at_) bind_observation(p.observation, n, next_, shape_.rows);
+  if (next_ != at_) bind_to_tensors(p.observation, n, next_, shape_.rows);
   if constexpr (!DeviceTask<T>) {
     config_.task->apply(episode_state.view, episode_state.agent_memory,
                         episode_state.list.at(action), episode_state.draft);
@@ -335,7 +335,7 @@ void BasicBatchEnv<T>::step_world(int n, int32_t action) {
     T::apply(episode_state.view, config_.task, episode_state.memory_bytes(), slot,
              episode_state.scratch.data(), RuleEditor{episode_state.world.fixed(), s});
     p.observation.choices = 0;
-    if (!T::idle(episode_state.view, config_.task)) observe(n);
+    if (!T::idle(episode_state.view, config_.task)) observe_world(n);
     if (p.observation.choices == 0) continues = advance_to_choice(n);
   } else {
     continues = advance_to_choice(n);
@@ -432,7 +432,7 @@ void BasicBatchEnv<T>::restore(std::span<const std::byte> saved) {
     apply(episode_state.actions_taken.data(), episode_state.actions_taken.size() * sizeof(int32_t));
     episode_state.world.rebuild_event_queue();
     replay_actions(episode_state);
-    if (DeviceTask<T> || p.is_done == 0) observe(static_cast<int>(n));
+    if (DeviceTask<T> || p.is_done == 0) observe_world(static_cast<int>(n));
   }
 }
 
@@ -450,7 +450,7 @@ void BasicBatchEnv<T>::fork(int from, int to) {
   b.episode_state->actions_taken = a.episode_state->actions_taken;
   replay_actions(*a.episode_state);
   replay_actions(*b.episode_state);
-  if (DeviceTask<T> || b.is_done == 0) observe(to);
+  if (DeviceTask<T> || b.is_done == 0) observe_world(to);
 }
 
 template class BasicBatchEnv<AgentTask>;

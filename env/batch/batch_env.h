@@ -1,6 +1,6 @@
-// Vectorised environment: N worlds play episodes of a task and write their observations into shared
-// tensors. Threads divide the worlds among them. A world's trajectory depends only on its seed and
-// its actions.
+// A vectorised environment: N worlds (simulated clusters) play episodes of a task and write their
+// observations into shared tensors. Threads divide the worlds among them. A world's trajectory
+// depends only on its seed and its actions.
 // Dims: N worlds, J jobs of the window, F features per job, C cluster features.
 #pragma once
 
@@ -27,14 +27,14 @@ class ThreadPool;
 template <Task T>
 struct BasicBatchConfig {
   int worlds = 64;
-  int first_world = 0;  // index of the first world, if several batches (one per process) act as one
+  int first_world = 0;  // index of the first world, if the batches of several processes act as one
   int threads = 1;
   int group = 1;  // number of consecutive worlds that play the same jobs
   int episode_jobs = 256;
-  int max_decisions = 0;          // an episode is truncated after this number; 0: never
-  bool prior = true;              // false: prior() is not needed
+  int max_decisions = 0;          // decisions after which an episode is truncated; 0: never
+  bool prior = true;              // false: the caller does not need prior()
   bool wait_at_end = false;       // a finished world pauses until begin_episodes()
-  bool exploration_mask = false;  // true: exploration_mask() is needed
+  bool exploration_mask = false;  // true: the caller needs exploration_mask()
   uint64_t seed = 1;
   typename T::Config task = {};
 };
@@ -42,20 +42,20 @@ using BatchConfig = BasicBatchConfig<AgentTask>;
 
 // A cluster and the jobs that are played on it.
 struct EnvSpec {
-  SimModel fixed;  // its pointees and the workload must outlive the batch
+  SimModel fixed;  // must, with the workload, outlive the batch
   const Workload* workload = nullptr;
-  double weight = 1;  // relative frequency of its episodes
+  double weight = 1;  // relative frequency of episodes of this EnvSpec
 };
 
-// Whether the last step ended the episode. Truncated ones are bootstrapped from their value.
+// Whether the last step ended an episode. The return of a truncated episode is bootstrapped.
 enum class Ending : uint8_t { kNone, kTerminated, kTruncated };
 
 struct EpisodeResult {
   int world;
-  int64_t number;  // of the world's episodes, from 0
+  int64_t number;  // number of the world's episode, from 0
   int32_t env_spec;
   int32_t first_job;
-  double mean_jct_s;  // over the finished jobs
+  double mean_jct_s;  // mean over the finished jobs
   int64_t decisions;
 };
 
@@ -69,7 +69,7 @@ class BasicBatchEnv {
   BasicBatchEnv(std::vector<EnvSpec> env_specs, const BasicBatchConfig<T>& config);
   ~BasicBatchEnv();
 
-  // Sets every EnvSpec::weight for later episodes. Requires: one weight per EnvSpec, one above 0.
+  // Sets every EnvSpec::weight for later episodes. Requires: `weights` has a weight above 0.
   void set_env_spec_weights(std::span<const double> weights);
 
   // Starts every world's first episode. Throws InputError if a world finds no decisions to make.
@@ -85,18 +85,18 @@ class BasicBatchEnv {
 
   int32_t num_waiting(int world) const;
 
-  // Seconds since the world's episode began.
+  // Returns the seconds since the episode of a world began.
   double elapsed_s(int world) const;
 
-  // Copies world `from` to world `to`: state, task memory and the stream of coming episodes.
+  // Copies world `from` to world `to`: its state, task memory and stream of future episodes.
   void fork(int from, int to);
 
   // Sets where the next observations are written, e.g. the next step of a rollout. The buffers have
-  // the sizes of jobs(), cluster() and mask() and must outlive the batch. The current observation
-  // stays in place until then.
+  // the sizes of jobs(), cluster() and mask(), and must outlive the batch. The current observation
+  // is not moved.
   void bind_buffers(float* jobs, float* cluster, uint8_t* mask);
 
-  // Tensors of the current decision. Valid until the next step().
+  // Tensors of the current decision, valid until the next call of step().
   std::span<const float> jobs() const { return {at_.jobs, jobs_.size()}; }           // (N, J, F)
   std::span<const float> cluster() const { return {at_.cluster, cluster_.size()}; }  // (N, C)
   std::span<const uint8_t> mask() const { return {at_.mask, mask_.size()}; }         // (N, J + 1)
@@ -106,25 +106,25 @@ class BasicBatchEnv {
   std::span<const int32_t> expert_action() const { return expert_action_; }          // (N)
 
   // Tensors of the last step.
-  std::span<const float> reward() const { return reward_; }   // (N) by the task, e.g. minus job-s
-  std::span<const float> dt_s() const { return dt_s_; }       // (N) seconds passed
+  std::span<const float> reward() const { return reward_; }   // (N) reward defined by the task
+  std::span<const float> dt_s() const { return dt_s_; }       // (N) seconds passed in the step
   std::span<const Ending> ending() const { return ending_; }  // (N)
-  // The last observation of truncated worlds, before the next episode: (N, J, F), (N, C), (N).
+  // The last observations of truncated episodes, by world: (N, J, F), (N, C), (N).
   std::span<const float> final_jobs() const { return final_jobs_; }
   std::span<const float> final_cluster() const { return final_cluster_; }
   std::span<const int32_t> final_rows() const { return final_rows_; }
 
-  // Returns the results of episodes that ended since the last call.
+  // Returns the results of episodes that ended since the last call of take_results().
   std::vector<EpisodeResult> take_results();
 
   int worlds() const { return config_.worlds; }
   const ObservationShape& shape() const { return shape_; }
   int env_specs() const { return static_cast<int>(env_specs_.size()); }
 
-  // Returns the state of every world and the EnvSpec weights. Requires: reset() or restore()
-  // before.
+  // Returns the state of every world, and the weights of EnvSpecs. Requires: reset() or restore()
+  // was called.
   std::vector<std::byte> save() const;
-  // Throws InputError and changes nothing if `saved` is damaged or of other settings.
+  // Throws InputError and changes nothing if `saved` is damaged or was saved with other settings.
   void restore(std::span<const std::byte> saved);
 
  private:
@@ -142,10 +142,10 @@ class BasicBatchEnv {
   bool advance_to_choice(int n);
   bool continue_decision(int n);
   void replay_actions(EpisodeState& episode_state) const;
-  void observe(int n);
+  void observe_world(int world);
   double cumulative_reward(EpisodeState& episode_state, double job_s) const;
-  void bind_observation(Observation& observation, int n, const Tensors& tensors,
-                        int32_t filled) const;
+  void bind_to_tensors(Observation& observation, int world, const Tensors& tensors,
+                       int32_t nonzero_rows) const;
   int64_t window() const { return int64_t{shape_.rows} * shape_.row_features; }
   void select_env_spec(EnvInstance& instance, int32_t env_spec);
   int32_t draw_env_spec(const Rng& rng) const;
@@ -153,11 +153,11 @@ class BasicBatchEnv {
   std::vector<EnvSpec> env_specs_;
   BasicBatchConfig<T> config_;
   ObservationShape shape_;
-  std::string signature_;             // hash of every EnvSpec and the configuration
+  std::string signature_;             // hash of every EnvSpec and of the configuration
   std::unique_ptr<HugePages> pages_;  // memory of all worlds
   std::pmr::vector<float> jobs_;
   std::pmr::vector<uint8_t> mask_;
-  std::atomic<bool> idle_ = false;  // a world finds no decisions to make
+  std::atomic<bool> idle_ = false;  // true: a world finds no decisions to make
   bool begun_ = false;              // reset() or restore() was called
   std::vector<std::unique_ptr<EnvInstance>> instances_;
   std::unique_ptr<ThreadPool> pool_;

@@ -1,4 +1,4 @@
-// What a batch keeps of each world.
+// The state that a batch of environments keeps of each world.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@
 
 namespace yard {
 
-// One world on one EnvSpec, with the task's memory.
+// The state of one world on one EnvSpec, with the memory of its task.
 template <Task T>
 struct BasicBatchEnv<T>::EpisodeState {
   EpisodeState(const EnvSpec& env_spec, const BasicBatchConfig<T>& config, HugePages& pages)
@@ -33,9 +33,9 @@ struct BasicBatchEnv<T>::EpisodeState {
 
   World world;
   View view;
-  std::pmr::vector<uint64_t> memory;  // of the task
+  std::pmr::vector<uint64_t> memory;  // memory of the task
   std::vector<Piece> scratch;
-  // Of agents: the draft of the current decision, its actions so far, and those to choose from now.
+  // For agents: draft of the current decision, its actions so far, and the actions to choose from.
   Draft draft;
   AgentMemory agent_memory;
   std::vector<int32_t> actions_taken;
@@ -47,8 +47,8 @@ struct BasicBatchEnv<T>::EnvInstance : SavedWorldState {
   explicit EnvInstance(const Rng& stream) : SavedWorldState{.rng = stream} {}
 
   std::vector<std::unique_ptr<EpisodeState>> episode_states;  // by EnvSpec, created on first use
-  EpisodeState* episode_state = nullptr;                      // that of the current episode
-  Observation observation{};                                  // its slice of the tensors
+  EpisodeState* episode_state = nullptr;                      // state of the current episode
+  Observation observation{};                                  // the world's slice of the tensors
   EpisodeResult result{};
   bool has_result = false;
 };

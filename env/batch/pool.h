@@ -1,7 +1,7 @@
 // Persistent threads: run(n, work) calls work(from, to) for chunks of [0, n). Each thread has a
-// fixed, equal part, so that its data stays in its cache. A finished thread helps the others. run()
-// never waits for a thread that has not started: the caller does its work. Between runs a thread
-// spins and yields for a while before it sleeps, since a batch step is shorter than a wake-up.
+// fixed, equal part, so that its data stays in its cache. A finished thread helps other threads.
+// run() never waits for a thread that has not started: the caller does that thread's work. Between
+// runs, a thread spins and yields before it sleeps, since a batch step is shorter than a wake-up.
 #pragma once
 
 #include <sched.h>
@@ -19,7 +19,7 @@ namespace yard {
 
 class ThreadPool {
  public:
-  // Calls `begin` on each thread except the caller's before anything else.
+  // Calls `begin` first on each thread except the caller's.
   explicit ThreadPool(
       int threads, const std::function<void()>& begin = [] {})
       : parts_(static_cast<size_t>(threads)) {
@@ -40,7 +40,7 @@ class ThreadPool {
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;
 
-  // Requires: `work` does not throw.
+  // Calls `work` for chunks of [0, n). Requires: `work` does not throw.
   void run(int n, const std::function<void(int, int)>& work, int chunk = kChunk) {
     chunk_ = chunk;
     if (parts_.size() == 1) {
@@ -65,8 +65,8 @@ class ThreadPool {
     }
   }
 
-  // Calls work(i) for each i of [0, n), for few long items. When all are done, rethrows the
-  // exception of the lowest i that threw.
+  // Calls work(i) for each i of [0, n), for few long items. When all calls have ended, rethrows the
+  // exception of the lowest i whose call threw.
   void each(int n, const std::function<void(int)>& work) {
     std::vector<std::exception_ptr> thrown(static_cast<size_t>(n));
     const auto some = [&](int from, int to) {
@@ -87,14 +87,14 @@ class ThreadPool {
  private:
   static constexpr int kChunk = 4;
 
-  // Aligned to avoid false sharing.
+  // Aligned to avoid false sharing between threads.
   struct alignas(64) Part {
     std::atomic<int32_t> next = 0;
     int32_t end = 0;
   };
 
-  // Bits of the gate: number of the round, whether threads may still join it, and how many of them
-  // are at work.
+  // Bits of gate_: the number of the round, whether threads may still join the round, and how many
+  // threads are at work.
   static constexpr uint64_t kWorking = (uint64_t{1} << 31) - 1;
   static constexpr uint64_t kOpen = uint64_t{1} << 31;
   static constexpr int kRoundShift = 32;
@@ -108,10 +108,10 @@ class ThreadPool {
     gate_.notify_all();
   }
 
-  // Returns once the value has changed.
+  // Returns once `value` is not `old`.
   static void wait_while(const std::atomic<uint64_t>& value, uint64_t old) {
     using Clock = std::chrono::steady_clock;
-    constexpr int kLooks = 100;  // 1 to 5 us
+    constexpr int kLooks = 100;  // take 1 to 5 us
     constexpr auto kYielding = std::chrono::microseconds(50);
     const auto changed = [&] { return value.load(std::memory_order_acquire) != old; };
     for (int i = 0; i < kLooks; ++i) {
@@ -127,8 +127,8 @@ class ThreadPool {
     value.wait(old, std::memory_order_acquire);
   }
 
-  // Waits for a round other than `round` and stores its number there. Returns true if it joined the
-  // round while it was open.
+  // Waits for a round other than `round` and stores the number of the new round in `round`. Returns
+  // true if the thread joined the round while it was open.
   bool join(uint32_t& round) {
     uint64_t now = gate_.load(std::memory_order_acquire);
     while (round_of(now) == round) {
@@ -156,7 +156,7 @@ class ThreadPool {
     }
   }
 
-  // Works off the thread's own part, then what is left of the following ones.
+  // Does the thread's own part of the work, then what is left of other threads' parts.
   void share(int t) {
     for (size_t i = 0; i < parts_.size(); ++i) {
       Part& part = parts_[(static_cast<size_t>(t) + i) % parts_.size()];
@@ -167,7 +167,7 @@ class ThreadPool {
     }
   }
 
-  std::vector<Part> parts_;  // one per thread
+  std::vector<Part> parts_;  // one part per thread
   std::vector<std::thread> threads_;
   alignas(64) std::atomic<uint64_t> gate_ = 0;
   const std::function<void(int, int)>* work_ = nullptr;

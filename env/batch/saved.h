@@ -1,4 +1,4 @@
-// Format of saved worlds, and the hash of the settings that they depend on.
+// The format of saved worlds, and the hash of the settings on which saved worlds depend.
 #pragma once
 
 #include <span>
@@ -10,16 +10,16 @@
 
 namespace yard {
 
-// State of a world that cannot be recomputed; the task's memory and the simulator's state follow.
+// State of a world that must be saved; the task's memory and the simulator's state follow it.
 struct SavedWorldState {
-  Rng rng;  // of the episodes of this world or its group; a fork has that of another world
+  Rng rng;  // stream of the world's episodes; a fork has the stream of another world
   int64_t env_spec = 0, episode = -1, decisions = 0;
-  int64_t is_done = 0;        // 1: between episodes
+  int64_t is_done = 0;        // 1: between two episodes
   int64_t actions_taken = 0;  // number of actions in the current decision, set by save()
   double jct_sum_s = 0;
 };
 
-constexpr size_t kHashBytes = 64;  // at the start, as hexadecimal digits
+constexpr size_t kHashBytes = 64;  // hexadecimal hash at the start of the saved bytes
 
 template <class V>
 void append(std::string& to, const V& value) {
@@ -31,7 +31,7 @@ void append(std::string& to, const V* values, int32_t count) {
   to.append(reinterpret_cast<const char*>(values), sizeof(V) * static_cast<size_t>(count));
 }
 
-// Hashes all settings on which saved worlds depend.
+// Returns a hash of all settings on which saved worlds depend.
 template <Task T>
 std::string signature_of(const std::vector<EnvSpec>& env_specs, const BasicBatchConfig<T>& config) {
   std::string all;

@@ -1,4 +1,4 @@
-// Readers of published lists of real machines: one file per format, one registry.
+// Readers of published lists of real machines. Each format has one file, which adds a reader.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ struct NodeListEntry {
   std::string name, type;
   int32_t gpus = 0;
   double cpus = 0, mem_gib = 0;
-  int32_t rack = 0, pod = 0;  // numbered from 0 within the list
+  int32_t rack = 0, pod = 0;  // number of the node's rack and pod, from 0, within the list
 };
 
 class NodeListReader {
@@ -20,27 +20,27 @@ class NodeListReader {
   static constexpr const char* kKind = "format of a node list";
   struct Info {
     std::string help;
-    std::vector<std::string> provided_keys;  // YAML keys of the NodeListEntry fields that it fills
+    std::vector<std::string> provided_keys;  // YAML keys of the fields that the format fills
     std::string example;                     // a small list of this format
   };
 
   virtual ~NodeListReader() = default;
-  // Throws InputError, citing `name` with line and column.
+  // Reads a list. Throws InputError, citing `name` with line and column.
   virtual std::vector<NodeListEntry> read(std::string_view text, const std::string& name) const = 0;
 };
 
-// Reads rows of comma-separated fields.
+// Reads the rows of a list as comma-separated fields.
 class NodeRows {
  public:
-  // Columns are found by the first line, in any order, or are `columns` themselves without a
-  // `header`. Throws InputError if one is missing.
+  // With `header`, finds `columns` by the names in the first line, in any order; without it, a row
+  // has the fields `columns`. Throws InputError if a column is missing.
   NodeRows(std::string_view text, const std::string& name, const std::vector<std::string>& columns,
            bool header);
 
-  // Goes to the next non-empty line. Returns false at the end, throws InputError on a wrong count.
+  // Moves to the next non-empty line; false at the end. Throws InputError for a wrong field count.
   bool next();
 
-  // By index into `columns`. Each throws InputError if the field is not of that type.
+  // Returns a field, by index into `columns`. Throws InputError if the field is not of that type.
   std::string text(int column) const;  // not empty
   int64_t integer(int column, int64_t lowest, int64_t highest) const;
   std::string_view field(int column) const { return fields_[at_[column]]; }

@@ -1,4 +1,4 @@
-// Steps of load_cluster().
+// The steps by which load_cluster() reads a cluster.
 #pragma once
 
 #include <string>
@@ -12,25 +12,25 @@ class YamlMap;
 
 inline constexpr const char* kDefaultType = "gpu";
 
-// Returns whether the text is shorthand: digits, then an 'x'. A file named so is "./8x8".
+// Returns whether `text` is shorthand for a cluster: digits, then an 'x', as in "8x8".
 bool is_cluster_shorthand(const std::string& text);
 
 ClusterSpec from_yaml(const std::string& path);
-// Returns `about` of the file without reading the rest.
+// Returns the value of `about` in a cluster file without reading the rest of the file.
 std::string read_cluster_about(const std::string& path);
 
-// Returns the type names in its `gpu_types`.
+// Returns the names of the GPU types in the map `gpu_types` of a cluster file.
 std::vector<std::string> gpu_type_names_in_yaml(const std::string& path);
 
-// Fills spec.nodes and the types they use from the file's `nodes` and `nodes_from`. Requires: the
-// names in spec.tenants are set.
+// Fills spec.nodes, and the GPU types of these nodes, from the keys `nodes` and `nodes_from` of a
+// file. Requires: the names in spec.tenants are set.
 void read_nodes(const YamlMap& root, ClusterSpec& spec);
 
-// Returns the index of the type of that name; adds it with speed 1 if it is missing.
+// Returns the index of the GPU type `name`, which is added with speed 1 if it is missing.
 int32_t find_or_add_gpu_type(ClusterSpec& spec, const std::string& name);
 
-// Adds `count` copies of `node`, named `prefix` plus their index in the cluster. Throws InputError
-// citing `where` if the count is not positive or too large.
+// Adds `count` copies of `node`, each named `prefix` plus its index in the cluster. Throws
+// InputError citing `where` if the count is not positive or is too large.
 void add_nodes(ClusterSpec& spec, int64_t count, Node node, const std::string& prefix,
                const std::string& where);
 

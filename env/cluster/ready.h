@@ -1,9 +1,9 @@
-// Ready-made clusters: specs referred to by name. NAME is the first file NAME.yaml in these
-// folders:
-//   $YARD_CLUSTERS                                     the user's own
-//   experiments/clusters or share/yardmaster/clusters  in the folder of the program (or of the
-//                                                      library that it has loaded) or any above
-//   experiments/clusters                               relative to the working directory
+// Ready-made clusters: cluster files that are referred to by name. The name NAME stands for the
+// first file NAME.yaml in these folders:
+// - $YARD_CLUSTERS: clusters of the user;
+// - experiments/clusters or share/yardmaster/clusters in the folder of the program (or of the
+// library that it has loaded), or in any folder above it;
+// - experiments/clusters in the working directory.
 #pragma once
 
 #include <string>
@@ -15,13 +15,13 @@ struct PredefinedCluster {
   std::string name, path, about;
 };
 
-std::vector<PredefinedCluster> predefined_clusters();  // by name; reads each file's `about`
+std::vector<PredefinedCluster> predefined_clusters();  // sorted by name; reads each file's `about`
 std::vector<std::string> predefined_cluster_names();
 
-// Returns the GPU types described by any of them, sorted.
+// Returns the GPU types that the ready-made clusters describe, sorted.
 std::vector<std::string> predefined_gpu_types();
 
-// Returns the path of the spec of that name, "" if there is none.
+// Returns the path of the cluster file of a ready-made cluster, or "" if there is none.
 std::string find_predefined_cluster(const std::string& name);
 
 }  // namespace yard

@@ -1,6 +1,6 @@
 // Positions of a cluster's nodes in its network and the capacity of each tier: plain columns that
-// rules read on CPU and GPU, and the class that owns them on the host.
-// Dims: M nodes, R racks, P pods, K kinds of nodes (equal wiring), T = kTiers. 0: not specified.
+// rules read on CPU and GPU, and the class that owns these columns on the host. Dims: M nodes, R
+// racks, P pods, K kinds of nodes (equal wiring), T = kTiers. 0 means unspecified.
 #pragma once
 
 #include <cstdint>
@@ -13,27 +13,27 @@ namespace yard {
 
 struct TopologyColumns {
   int32_t num_nodes = 0, num_racks = 0, num_pods = 0, num_kinds = 0;
-  const int32_t* rack = nullptr;         // (M)  from 0 on, by first appearance
-  const int32_t* pod = nullptr;          // (M)  likewise
+  const int32_t* rack = nullptr;         // (M)  rack of a node, from 0 on, by first appearance
+  const int32_t* pod = nullptr;          // (M)  pod of a node, from 0 on, by first appearance
   const int32_t* rack_pod = nullptr;     // (R)
   const int32_t* rack_nodes = nullptr;   // (R)  nodes in the rack
   const int32_t* pod_nodes = nullptr;    // (P)  nodes in the pod
-  const int32_t* islands = nullptr;      // (M)  number of islands; 0 without GPUs
+  const int32_t* islands = nullptr;      // (M)  number of islands; 0 for a node without GPUs
   const int32_t* island_gpus = nullptr;  // (M)  GPU g is in island g / island_gpus; at least 1
-  const int32_t* nics = nullptr;         // (M)  NICs which share the node's Gbit/s
+  const int32_t* nics = nullptr;         // (M)  number of NICs, which share the node's Gbit/s
   const int32_t* kind = nullptr;         // (M)
 
   // (K, T)  Gbit/s in one direction for a lone sender: a GPU up to tier `node`, a node above it.
-  // Unspecified pods and cores pass on the rate of the tier below.
+  // Pods and cores without a bandwidth pass on the rate of the tier below them.
   const double* gbps = nullptr;
-  const double* latency_us = nullptr;  // (K, T)  one way
+  const double* latency_us = nullptr;  // (K, T)  one-way latency
 
-  double oversubscription[kTiers] = {};  // all senders together, over the tier's capacity
-  const double* rack_up_gbps = nullptr;  // (R)  one direction, all wires of the rack to its pod
-  const double* pod_up_gbps = nullptr;   // (P)  likewise of a pod, to the core
+  double oversubscription[kTiers] = {};  // bandwidth of all senders over the tier's capacity
+  const double* rack_up_gbps = nullptr;  // (R)  Gbit/s from the rack to its pod, over all wires
+  const double* pod_up_gbps = nullptr;   // (P)  Gbit/s from the pod to the core, over all wires
 };
 
-// Returns the lowest tier that contains all the nodes. Requires: n > 0.
+// Returns the lowest tier that contains all of the `n` nodes. Requires: n > 0.
 YARD_HD inline Tier tier_of_nodes(const TopologyColumns& t, const int32_t* nodes, int32_t n) {
   Tier tier = Tier::kNode;
   for (int32_t i = 1; i < n; ++i) {
@@ -69,7 +69,7 @@ YARD_HD inline double latency_us_at(const TopologyColumns& t, int32_t node, Tier
   return t.latency_us[t.kind[node] * kTiers + static_cast<int32_t>(tier)];
 }
 
-// Returns the lowest of the nodes' lone-sender rates at `tier`; 0 if none is specified.
+// Returns the lowest rate at `tier` of a lone sender on any of the nodes; 0 if no rate is given.
 YARD_HD inline double slowest_gbps(const TopologyColumns& t, Tier tier, const int32_t* nodes,
                                    int32_t n) {
   double least = 0;

@@ -1,4 +1,4 @@
-// Strict access to a YAML map. Unknown or repeated keys, values of a wrong type and numbers out of
+// Strict access to a YAML map. Unknown or repeated keys, values of a wrong type, and numbers out of
 // range throw InputError with file, line and column.
 #pragma once
 
@@ -12,7 +12,7 @@ class Node;
 
 namespace yard {
 
-// Reports positions and values of a file in error messages.
+// Reports positions and values in a YAML file as error messages.
 class YamlFile {
  public:
   explicit YamlFile(std::string path) : path_(std::move(path)) {}
@@ -23,7 +23,7 @@ class YamlFile {
   [[noreturn]] void fail(const YAML::Node& node, const std::string& expected,
                          const std::string& got) const;
 
-  // Returns the node's text. Throws InputError unless it is a non-empty scalar.
+  // Returns the node's text. Throws InputError unless the node is a non-empty scalar.
   std::string text(const YAML::Node& node, const std::string& what) const;
 
  private:
@@ -32,7 +32,7 @@ class YamlFile {
 
 class YamlMap {
  public:
-  // `keys`: the allowed keys; empty: any.
+  // `keys` are the allowed keys; if it is empty, the map may have any keys.
   YamlMap(const YamlFile& file, const YAML::Node& node, const std::string& what,
           const std::vector<std::string>& keys = {});
   ~YamlMap();
@@ -46,23 +46,23 @@ class YamlMap {
                          const std::string& got) const;
 
   bool has(const std::string& key) const { return find(key) != nullptr; }
-  std::vector<std::string> keys() const;                       // in the order of the file
+  std::vector<std::string> keys() const;                       // keys in the order of the file
   const YAML::Node& operator[](const std::string& key) const;  // Requires: has(key).
 
-  // Each returns `otherwise` if the key is missing.
+  // Returns the key's value, or `otherwise` if the key is missing.
   int64_t integer(const std::string& key, int64_t otherwise, int64_t lowest, int64_t highest) const;
   double number(const std::string& key, double otherwise, double lowest, double highest) const;
   bool flag(const std::string& key, bool otherwise) const;
   std::string text(const std::string& key, const std::string& otherwise) const;
-  // Returns an index into `names`.
+  // Returns the index of the key's value in `names`, or `otherwise` if the key is missing.
   int choice(const std::string& key, int otherwise, const std::vector<std::string>& names) const;
 
-  std::string text(const std::string& key) const;  // the key is required
+  std::string text(const std::string& key) const;  // value of a key that the map must have
 
-  // Returns the value as a path, relative to the folder of this file. "$YARD_TRACES/..." is in the
-  // folder of public traces: if unset, shared/traces in this file's folder or above.
+  // Returns the value as a path relative to the folder of this file. "$YARD_TRACES/..." is a path
+  // in the folder of public traces, by default shared/traces in this file's folder or one above.
   std::string path(const std::string& key) const;
-  // Accepts one path or a list of paths.
+  // Returns the value as paths; the value is one path or a list of paths.
   std::vector<std::string> paths(const std::string& key) const;
 
  private:

@@ -1,5 +1,5 @@
-// What a predictor measures of a job: the time that it has run, or its work, which is time on the
-// reference type of GPU, whatever the job runs on.
+// What a predictor measures of a job: the time for which the job has run, or the work it has done,
+// which is counted as time on the reference type of GPU.
 #pragma once
 
 #include <cstdint>

@@ -25,8 +25,8 @@ RemainingTime predict_remaining(const BinEdges& edges, int64_t attained_us, int6
     from = from < 0 ? 0 : from > 0.98F ? 0.98F : from;
     const bool last = to <= 1;
     to = last ? (to > from ? to : from) : 1;
-    const float before = from > 0 ? ends_within_bin.before(b, from) : 0,
-                after = last ? ends_within_bin.before(b, to) : 1;
+    const float before = from > 0 ? ends_within_bin.share_before(b, from) : 0,
+                after = last ? ends_within_bin.share_before(b, to) : 1;
     const float chance = hazards[b] * (after - before) / (1 - hazards[b] * before + kTiny);
     // Ends are taken to fall at the middle of the part, on average.
     spent_s += alive * (to - from) * whole_s * (1 - 0.5F * chance);

@@ -1,5 +1,5 @@
-// Run-time distributions as discrete hazards: the chance that a job ends in a time bin that it has
-// reached. Bins are quarter octaves, so one table covers seconds to months.
+// Run-time distributions as discrete hazards: the probability that a job which has reached a time
+// bin ends in this bin. Bins are quarter octaves, so that one table covers seconds to months.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace yard {
 
-// Time bins of a quarter octave of seconds each. Bin 0 ends at 8 s, the last one at 163 days.
+// Time bins of a quarter octave of seconds each. Bin 0 ends at 8 s, the last bin at 163 days.
 struct TimeBins {
   static constexpr int kPerOctave = 4;
   static constexpr int kBins = 21 * kPerOctave;
@@ -29,7 +29,7 @@ struct TimeBins {
   }
 };
 
-// Seconds at which bins begin; exact where the exponent is an integer.
+// Seconds at which time bins begin, which are exact where the power of two is a whole number.
 struct BinEdges {
   float begin_s[TimeBins::kBins + 1];
   YARD_HD BinEdges() {
@@ -40,25 +40,25 @@ struct BinEdges {
   }
 };
 
-// Observations by bin: jobs that reached it (exposed) and, among these, jobs that ended in it.
+// Observations by bin: jobs that reached the bin (exposed), and how many of them ended in it.
 struct HazardCounts {
   float exposed[TimeBins::kBins];
   float ended[TimeBins::kBins];
 
-  // Scales down the weight of the bin's observations by `keep`, 0 to 1.
+  // Multiplies the weight of the observations in bin `b` by `keep`, 0 to 1.
   YARD_HD void decay(int32_t b, float keep) {
     exposed[b] *= keep;
     ended[b] *= keep;
   }
 };
 
-// Where within each bin jobs end: weights or shares over kCells cells of equal width.
+// Where within each time bin jobs end: weights or shares of kCells cells of equal width.
 struct EndsWithinBin {
   static constexpr int32_t kCells = 8;
   float share[TimeBins::kBins][kCells];
 
-  // Returns equal shares in every cell.
-  static EndsWithinBin even() {
+  // Returns a distribution with equal shares in all cells.
+  static EndsWithinBin uniform() {
     EndsWithinBin out;
     for (auto& bin : out.share) {
       for (float& x : bin) x = 1.0F / kCells;
@@ -70,7 +70,7 @@ struct EndsWithinBin {
     for (float& x : share[b]) x *= keep;
   }
   YARD_HD void add(int32_t b, float part) { share[b][cell(part)] += 1; }
-  // Sets the bin's shares from `weights` plus `even` observations spread evenly over the bin.
+  // Sets the shares of bin `b` from `weights` plus `even` observations spread evenly over the bin.
   YARD_HD void blend(const EndsWithinBin& weights, int32_t b, float even) {
     float sum = even;
     for (const float x : weights.share[b]) sum += x;
@@ -82,8 +82,8 @@ struct EndsWithinBin {
   YARD_HD static int32_t cell(float part) {
     return part < 1 ? static_cast<int32_t>(part * kCells) : kCells - 1;
   }
-  // Returns the share of the bin's ends that fall in its first `part` (0 to 1).
-  YARD_HD float before(int32_t b, float part) const {
+  // Returns the share of the ends in bin `b` that fall into the bin's first `part` (0 to 1).
+  YARD_HD float share_before(int32_t b, float part) const {
     const int32_t last = cell(part);
     float sum = share[b][last] * (part * kCells - static_cast<float>(last));
     for (int32_t i = 0; i < last; ++i) sum += share[b][i];
@@ -95,13 +95,13 @@ constexpr int64_t kUnlimitedUs = INT64_MAX;
 
 // Expectations for a job that has already run for some time.
 struct RemainingTime {
-  float mean_s;     // expected time left
-  float gittins_s;  // least time spent per job ended, over all stopping times (run_times.h)
-  float ended;      // share that ends before the limit
+  float mean_s;     // expected run time left in seconds
+  float gittins_s;  // inverse Gittins index: least seconds of run time per job that ends
+  float ended;      // probability that the job ends before its limit
 };
 
-// Computes the expectations from `hazards` (B) by bin and the `ends_within_bin` of ends within
-// bins. The job ends at `until_us` if it is still running then. Requires: attained_us < until_us.
+// Computes expectations from `hazards` (B) by bin and from where within bins jobs end. The job ends
+// at `until_us` if it still runs at that time. Requires: attained_us < until_us.
 RemainingTime predict_remaining(const BinEdges& edges, int64_t attained_us, int64_t until_us,
                                 const float* hazards, const EndsWithinBin& ends_within_bin);
 

@@ -1,5 +1,5 @@
 // Events for the survival model: the time bins that each job passed or ended in since the last
-// decision. State changes only in advance(). Dims: S slots.
+// decision. The state of HazardEvents changes only in advance(). Dims: S slots.
 #pragma once
 
 #include <cstddef>
@@ -13,16 +13,16 @@
 
 namespace yard {
 
-// Returns the user's limit; negative if unset or hidden.
+// Returns the job's time limit; negative if the limit is unset or hidden from the policy.
 inline int64_t visible_limit_us(const View& view, int32_t slot) {
   return view.level() >= Level::kEstimate ? view.limit_us(slot) : kNone;
 }
 
-// A job reached a bin and then passed it, ended in it, or was stopped in it by its limit.
+// A job that reached a bin has passed the bin, ended in it, or was stopped in it by its limit.
 struct HazardEvent {
   int32_t slot, bin;
   bool ended;
-  float part;  // share of the bin that it passed
+  float part;  // share of the bin that the job passed
   bool by_limit() const { return !ended && part < 1; }
 };
 
@@ -36,7 +36,7 @@ class HazardEvents {
   HazardEvents(const View& view, BumpAllocator& bump, Attained attained)
       : tracked_(bump.allocate<TrackedJob>(view.capacity())), attained_(attained) {}
 
-  // A job that started, passed a bin or ended.
+  // Progress of a job that started, passed a bin or ended.
   struct JobProgress {
     int32_t slot, bins;
     int64_t next_us;
@@ -55,9 +55,9 @@ class HazardEvents {
 
  private:
   struct TrackedJob {
-    int32_t begun, bins;  // bins passed so far
-    int64_t next_us;      // attained time at which it passes the next one
-    int64_t seen;         // in this decision
+    int32_t begun, bins;  // bins: number of bins passed so far
+    int64_t next_us;      // attained time at which the job passes the next bin
+    int64_t seen;         // 1: the job was seen in this decision
   };
 
   void scan(const View& view, int32_t slot);

@@ -1,4 +1,4 @@
-// Size classes of jobs: 0 to 1, 2, 3 to 4, 5 to 8 GPUs, and so on.
+// Size classes of jobs: 0 to 1 GPU, 2 GPUs, 3 to 4 GPUs, 5 to 8 GPUs, and so on.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ YARD_HD inline int32_t gpu_size_bucket(int32_t gpus) {
   return k;
 }
 
-// Coarser classes for tables by user: up to 1, 2 to 4, 5 to 8 GPUs, more.
+// Coarser size classes for tables by user: up to 1 GPU, 2 to 4 GPUs, 5 to 8 GPUs, more.
 constexpr int32_t kUserSizes = 4;
 
 YARD_HD inline int32_t coarse_gpu_size_bucket(int32_t gpus) {

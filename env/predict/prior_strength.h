@@ -1,5 +1,5 @@
-// Prior strength of a layer of the survival model, learned online: Bayes' rule weighs a few choices
-// by how well each predicted new outcomes. Losses decay, so the strength can change.
+// Learns the prior strength of a layer of the survival model online: Bayes' rule weighs a few
+// choices by how well each predicted outcomes. Losses decay, so that the strength can change.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@ struct PriorStrength {
   static constexpr float kKeep = 1 - 1.0F / 4096;  // decay of the losses per observation
 
   float loss[kChoices] = {};  // bits lost by each choice
-  float jobs = 32;            // the answer; initially the middle choice
+  float jobs = 32;            // learned strength; initially the middle choice
 
   // Candidate strengths: 0.25, 1, 4, ... 4096 observations.
   static float choice(int32_t i) { return static_cast<float>(1 << (2 * i)) * 0.25F; }
@@ -33,19 +33,19 @@ struct PriorStrength {
   }
 };
 
-// Posterior hazard of a layer: `ended` of `exposed` jobs ended in this bin; `prior` is the parent
-// layer's hazard, weighted as `prior_strength` pseudo-observations.
+// Posterior hazard of a layer, if `ended` of `exposed` jobs ended in a bin and the parent layer's
+// hazard `prior` counts as `prior_strength` observations.
 inline float posterior_hazard(float exposed, float ended, float prior_strength, float prior) {
   return (ended + prior_strength * prior) / (exposed + prior_strength);
 }
 
-// Losses added by one decision, in fixed point: integer sums do not depend on the order.
+// Losses added by one decision, as integers, whose sums do not depend on the order of addition.
 struct PriorStrengthUpdate {
   int64_t loss[PriorStrength::kChoices] = {};
   int64_t observations = 0;
 
-  // Scores every candidate prior strength on one outcome: whether a job that reached the time bin
-  // ended in it.
+  // Adds to the loss of every candidate prior strength for one outcome: whether a job that reached
+  // a time bin ended in this bin.
   void add(float exposed, float ended, float prior, bool it_ended) {
     if (exposed == 0) return;  // every choice predicts the prior
     ++observations;

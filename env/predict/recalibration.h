@@ -1,7 +1,7 @@
-// Recalibrates predicted distributions against past outcomes. Records the predicted share at which
-// each job ended: calibrated predictions give uniform shares. Maps a level to the empirical
-// quantile of the shares (Kuleshov, Fenner, Ermon, "Accurate Uncertainties for Deep Learning Using
-// Calibrated Regression", ICML 2018, algorithm 1, online).
+// Recalibrates predicted distributions against past outcomes. It records the predicted share at
+// which each job ended, which is uniform if predictions are calibrated, and maps a level to the
+// empirical quantile of the shares (Kuleshov, Fenner, Ermon, "Accurate Uncertainties for Deep
+// Learning Using Calibrated Regression", ICML 2018, algorithm 1, online).
 #pragma once
 
 #include <cmath>
@@ -15,7 +15,7 @@ class Recalibration {
     double low, high;
   };
 
-  // Begins a job that has ended: the next calls of learn() are its predictions.
+  // Begins a job that has ended. The following calls of learn() are about predictions for this job.
   void begin_ended_job() { jobs_ = jobs_ * kKeepJobs + 1; }
 
   // Records that the end fell between two predicted shares. Requires: 0 <= least <= most <= 1.
@@ -33,7 +33,7 @@ class Recalibration {
     }
   }
 
-  // Returns the predicted share to use for the calibrated share `level`.
+  // Returns the predicted share that corresponds to the calibrated share `level`.
   double read(double level) const {
     constexpr double kPriorOfCell = kPrior / kCells;
     double all = kPrior;
@@ -47,8 +47,8 @@ class Recalibration {
     return 1;
   }
 
-  // Returns shares that contain `nominal` of the ends, widened by a standard error for few jobs.
-  // Predictions of one job are nearly identical, so the error counts jobs.
+  // Returns shares between which a part `nominal` of the ends lie, widened by a standard error. The
+  // error counts jobs, not predictions, since predictions for one job are nearly identical.
   Interval interval(double nominal) const {
     const double out = (1 - nominal) / 2;
     const double error = std::sqrt(out * (1 - out) / (jobs_ + 1));
@@ -57,9 +57,9 @@ class Recalibration {
 
  private:
   static constexpr int32_t kCells = 64;
-  static constexpr double kPrior = 1024;  // prior observations, spread uniformly
+  static constexpr double kPrior = 1024;  // prior observations, spread uniformly over the cells
   static constexpr double kKeepJobs = 1 - 1.0 / 1024;
-  static constexpr float kKeep = 1 - 1.0F / 2048;  // decay per observation
+  static constexpr float kKeep = 1 - 1.0F / 2048;  // decay of weights per observation
 
   float weight_[kCells] = {};
   double jobs_ = 0;

@@ -1,7 +1,7 @@
 // Run-time estimate of Helios' QSSF (Hu et al., "Characterization and Prediction of Deep Learning
-// Workloads in Large-Scale GPU Datacenters", SC 2021): the rolling mean of jobs of one user and
-// name; else of the user's jobs of the size class; else of all jobs of the size class. Simplified:
-// names match if they differ in digits only, and there are no boosted trees.
+// Workloads in Large-Scale GPU Datacenters", SC 2021): the rolling mean of the jobs of one user and
+// name, or else of the user's jobs of the size class, or else of all jobs of the size class. Unlike
+// QSSF, it treats names that differ in digits only as equal, and has no boosted trees.
 // Dims: U users, A names, G size classes.
 #pragma once
 
@@ -28,13 +28,13 @@ class RollingEstimate {
   // Learns from the jobs that have ended since the last decision.
   void on_events(const View& view);
 
-  // Returns the predicted total run time in seconds. A job that exceeds its estimate is expected to
-  // run as long again. Requires: the slot is live.
+  // Returns the predicted total run time in seconds. A job that has run for longer than its
+  // estimate is expected to run for as long again. Requires: the slot is live.
   float total_s(const View& view, int32_t slot) const;
 
  private:
   static constexpr float kLatest = 0.2F;  // least weight of the latest job of a name
-  static constexpr float kFirst = 3600;   // seconds, before any job has ended
+  static constexpr float kFirst = 3600;   // estimate in seconds before any job has ended
 
   struct Mean {
     float jobs, seconds;
@@ -60,7 +60,7 @@ class RollingEstimate {
     return &means_[kJobSizes * (1 + num_users_) + view.name(slot)];
   }
 
-  Mean* means_;  // (G (1 + U) + A)
+  Mean* means_;  // (G (1 + U) + A)  means by size, by user and size, and by name
   int32_t num_users_;
   Attained attained_;
 };

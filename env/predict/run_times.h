@@ -1,5 +1,5 @@
-// Residual life of log-normal run times, given the attained time: tables computed on the host for
-// use on host and device. Times in log2 seconds.
+// Residual life of log-normal run times, given the attained time, as tables that the host computes
+// for host and device. Times are in log2 seconds.
 #pragma once
 
 #include <algorithm>
@@ -15,20 +15,20 @@ namespace yard {
 //   I(a, b) = integral of S from a to b
 //           = b S(b) - a S(a) + exp(s^2/2) (Q((ln a - s^2)/s) - Q((ln b - s^2)/s)).
 struct ResidualLife {
-  static constexpr int kPoints = 97;  // u from -12 to 12 in steps of 1/4
+  static constexpr int kPoints = 97;  // values of u, from -12 to 12 in steps of 1/4
   static constexpr float kFirst = -12, kStep = 0.25F;
-  // log2 of the mean residual life over the median: I(a, inf) / S(a).
+  // log2 of the mean residual life divided by the median: I(a, inf) / S(a).
   float left[kPoints];
-  // log2 of attained time plus mean residual life, over the median.
+  // log2 of attained time plus mean residual life, divided by the median.
   float total[kPoints];
-  // Share of jobs that have ended by then.
+  // Share of jobs that end before the attained time.
   float finished[kPoints];
   // log2 of the inverse Gittins index over the median: the least I(a, a + d) / (S(a) - S(a + d)),
   // run time spent per job finished, over all d. (Gittins, "Bandit Processes and Dynamic Allocation
-  // Indices", 1979; it minimises the mean time in a single queue with preemption.)
+  // Indices", 1979; the index minimises the mean time in a single queue with preemption.)
   float rank[kPoints];
 
-  // Requires: sd > 0, of the natural logarithm.
+  // Requires: `sd` > 0 is the standard deviation of the natural logarithm.
   explicit ResidualLife(double sd) {
     const auto upper = [](double z) { return 0.5 * std::erfc(z / std::sqrt(2.0)); };
     const auto partial = [&](double x) {  // I(x, inf)
@@ -38,7 +38,7 @@ struct ResidualLife {
     for (int i = 0; i < kPoints; ++i) {
       const double u = (kFirst + kStep * static_cast<float>(i)) * std::log(2.0);
       const double a = std::exp(u), tail = upper(u / sd);
-      // Far in the tail Q underflows; there both are one over the hazard rate, by Mills' ratio.
+      // Far in the tail, Q underflows, and mrl and gittins are 1 / hazard rate by Mills' ratio.
       double mrl = a * sd * sd / u, gittins = mrl;
       if (tail > 1e-200) {
         const double rest = partial(a);
@@ -56,13 +56,13 @@ struct ResidualLife {
     }
   }
 
-  // A position in the tables. Beyond their end the curves continue linearly.
+  // A position in the tables. Beyond the ends of the tables, the curves continue linearly.
   struct At {
     int i;
     float part, beyond;  // `beyond` in doublings
   };
 
-  // Branch-free: the position is unpredictable for the processor.
+  // Finds a position without branches, since a processor could not predict them.
   YARD_HD static At at(float log2_median, float log2_attained) {
     constexpr float kLast = kPoints - 1;
     const float x = (log2_attained - log2_median - kFirst) * (1 / kStep);
@@ -77,8 +77,8 @@ struct ResidualLife {
     return table[at.i] + at.part * (table[at.i + 1] - table[at.i]);
   }
 
-  // Returns log2 of the expected remaining seconds; log2_inverse_gittins_s() of the inverse Gittins
-  // index [s].
+  // Returns log2 of the expected remaining seconds; log2_inverse_gittins_s() returns log2 of the
+  // inverse Gittins index in seconds.
   YARD_HD float log2_remaining_s(float log2_median, float log2_attained) const {
     const At a = at(log2_median, log2_attained);
     return log2_median + read(left, a) + a.beyond;
@@ -89,14 +89,14 @@ struct ResidualLife {
   }
 };
 
-// log(run time) = user + batch + job, independent normal parts. Unknown parts widen a distribution.
+// log(run time) = user + batch + job, with independent normal parts. Unknown parts add variance.
 struct RunTimes {
   static constexpr int kWidths = 8;
-  float job, batch, user;      // standard deviation of the natural logarithm
-  float batch_share;           // batch's share of the variance of batch and user
-  ResidualLife life[kWidths];  // by rising variance; the first has the job's part alone
+  float job, batch, user;      // standard deviations of the natural logarithm
+  float batch_share;           // batch's share of the joint variance of batch and user
+  ResidualLife life[kWidths];  // by rising variance; the first has the job's variance alone
 
-  // Requires: job_sd > 0, the others >= 0.
+  // Requires: job_sd > 0, batch_sd >= 0, user_sd >= 0.
   RunTimes(float job_sd, float batch_sd, float user_sd)
       : job(job_sd),
         batch(batch_sd),
@@ -107,10 +107,10 @@ struct RunTimes {
         life{residual_life_at(0), residual_life_at(1), residual_life_at(2), residual_life_at(3),
              residual_life_at(4), residual_life_at(5), residual_life_at(6), residual_life_at(7)} {}
 
-  // Returns the index into `life` for a job, given how much of each part is unknown, 0 to 1.
+  // Returns the index into `life` for a job, given the unknown share of each part, 0 to 1.
   YARD_HD int32_t residual_life_index(float batch_unknown, float user_unknown) const {
     const float unknown = batch_share * batch_unknown + (1 - batch_share) * user_unknown;
-    return static_cast<int32_t>(unknown * (kWidths - 1) + 0.5F);  // NOLINT: never below 0
+    return static_cast<int32_t>(unknown * (kWidths - 1) + 0.5F);  // NOLINT: a value never below 0
   }
 
  private:

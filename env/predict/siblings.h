@@ -1,4 +1,4 @@
-// The latest submitted jobs of a user that have started, by submission. Without users: of a size.
+// The latest submitted jobs of one user (or, without users, of one size) that have started.
 #pragma once
 
 #include <algorithm>
@@ -12,14 +12,14 @@ struct LatestStartedJobs {
   struct Sibling {
     int64_t submit_us;
     int32_t gpus;
-    int32_t slot;   // while the job is in the system, -1 afterwards
-    int32_t bin;    // last bin, once the job is over
-    int32_t ended;  // 1: the job ended in that bin, and not by its limit
+    int32_t slot;   // slot while the job is in the system, -1 afterwards
+    int32_t bin;    // last bin of the job, once the job is over
+    int32_t ended;  // 1: the job ended in its last bin, and not by its limit
   };
-  Sibling entries[kMaxSiblings];  // by rising submit_us
+  Sibling entries[kMaxSiblings];  // siblings by rising submit_us
   int32_t count, unused;
 
-  // Adds a job that starts. When full, drops the job that was submitted first.
+  // Adds a job that starts. If the table is full, drops the job that was submitted first.
   void enter(int64_t submit_us, int32_t gpus, int32_t slot) {
     int32_t at = count;
     if (count == kMaxSiblings) {
@@ -33,7 +33,7 @@ struct LatestStartedJobs {
     entries[at] = {submit_us, gpus, slot, 0, 0};
   }
 
-  // Marks the job as over, since its slot will be reused.
+  // Marks the job of a slot as over, since the slot will be reused.
   void end(int32_t slot, int32_t bin, bool ended) {
     for (int32_t i = 0; i < count; ++i) {
       if (entries[i].slot == slot)
@@ -41,9 +41,9 @@ struct LatestStartedJobs {
     }
   }
 
-  // Calls does(job) for the jobs submitted within `far_us` of `submit_us`.
+  // Calls does(job) for each job that was submitted within `far_us` of `submit_us`.
   template <class Does>
-  void near(int64_t submit_us, int64_t far_us, const Does& does) const {
+  void each_near(int64_t submit_us, int64_t far_us, const Does& does) const {
     const Sibling* at = std::ranges::lower_bound(entries, entries + count, submit_us - far_us, {},
                                                  &Sibling::submit_us);
     for (; at < entries + count && at->submit_us <= submit_us + far_us; ++at) does(*at);

@@ -32,7 +32,7 @@ void Survival::on_events(const View& view) {
   learn(view);
   update_siblings(view);
   events_.advance(view);
-  if (*ready_ == 0 || !events_.events().empty()) blend_sizes();
+  if (*ready_ == 0 || !events_.events().empty()) update_size_hazards();
   *ready_ = 1;
 }
 
@@ -87,7 +87,7 @@ template <class Does>
 void Survival::for_each_sibling(const View& view, int32_t slot, const Does& does) const {
   const int64_t submit_us = view.submit_us(slot);
   const int32_t gpus = view.gpus(slot);
-  siblings(view, slot).near(submit_us, kFarUs, [&](const LatestStartedJobs::Sibling& other) {
+  siblings(view, slot).each_near(submit_us, kFarUs, [&](const LatestStartedJobs::Sibling& other) {
     if (other.gpus != gpus || other.slot == slot) return;
     const float apart = static_cast<float>(submit_us - other.submit_us) * (1.0F / kApartUs);
     does(1 / (1 + apart * apart), other.slot >= 0 ? events_.bin(other.slot) : other.bin,
@@ -152,7 +152,7 @@ void Survival::update_siblings(const View& view) {
   }
 }
 
-void Survival::blend_sizes() {
+void Survival::update_size_hazards() {
   for (int32_t b = 0; b < TimeBins::kBins; ++b) {
     const float any = posterior_hazard(rows_[0].exposed[b], rows_[0].ended[b],
                                        prior_strength(kAll, b), kFirstChance);

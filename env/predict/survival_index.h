@@ -1,7 +1,7 @@
-// Index of the time a job will still run, predicted by env/predict/survival.h: a geometric mean of
-// the Gittins index and the mean time left. Without preemption, the index is the mean time left:
-// the shortest expected time first is optimal on one machine (Rothkopf 1966). `kMaxLevel`: level of
-// information. `Base`: settings to extend. `kAttained`: what is predicted, run time or work.
+// Index of the predicted time that a job will still run (survival.h): a geometric mean of the
+// Gittins index and the mean time left. Without preemption, the index is the mean time left, which
+// is optimal on one machine (Rothkopf 1966). `kMaxLevel` is the level of information, `Base` has
+// further settings, `kAttained` selects the prediction of run time or of work.
 #pragma once
 
 #include "env/base/config/settings.h"
@@ -18,15 +18,15 @@ struct SurvivalPriorityIndex {
     void fields(FieldList& f) {
       Base::fields(f);
       f("gittins", gittins, 0.0, 1.0,
-        "1: Gittins index; 0: mean time left; between: weighted geometric mean of both. Without "
-        "preemption: mean time left");
+        "weight of the Gittins index in a geometric mean with the mean time left; without "
+        "preemption, the index is the mean time left");
       f("blind", blind, 0.0, 1.0,
-        "weight of attained time plus blind_s in a geometric mean with the prediction, which may "
-        "be out of date");
-      f("blind_s", blind_s, 1.0, 1e6, "seconds added to the attained time in that mean");
+        "weight of the attained time plus blind_s in a geometric mean with the predicted time, "
+        "which may be out of date");
+      f("blind_s", blind_s, 1.0, 1e6, "seconds added to the attained time if `blind` is above 0");
       f("keep_s", keep_s, 0.0, 86400.0,
-        "seconds for which an index is reused while its siblings do not change; 1800 makes a "
-        "search several times faster; 0: recomputed at every decision");
+        "seconds for which a job's index is reused while its siblings do not change; 1800 makes "
+        "a search several times faster; 0: recomputed at every decision");
     }
   };
   static constexpr Level kLevel = kMaxLevel;
@@ -41,7 +41,7 @@ struct SurvivalPriorityIndex {
     int64_t at_us, attained_us;
     double seconds;  // 0: unknown
   };
-  // Attained time that grows by more than 1 / kStaleDivisor makes a cached value stale.
+  // A cached value is stale if the attained time has since grown by more than 1 / kStaleDivisor.
   static constexpr int64_t kStaleDivisor = 14;
 
   class Evaluator {
@@ -70,7 +70,7 @@ struct SurvivalPriorityIndex {
     double seconds(int32_t slot) {
       if (source_.keep_us == 0) return compute(slot);
       CachedValue& cached = cache_[slot];
-      if (stale(slot, cached)) cached = {view_.now_us(), attained_us(slot), compute(slot)};
+      if (is_stale(slot, cached)) cached = {view_.now_us(), attained_us(slot), compute(slot)};
       return cached.seconds;
     }
 
@@ -79,11 +79,11 @@ struct SurvivalPriorityIndex {
 
     void forget_if_changed(int32_t slot) {
       for (const Survival::Change& changes : survival_.changes()) {
-        if (Survival::near(view_, slot, changes)) cache_[slot] = {};
+        if (Survival::may_affect(view_, slot, changes)) cache_[slot] = {};
       }
     }
 
-    bool stale(int32_t slot, const CachedValue& cached) const {
+    bool is_stale(int32_t slot, const CachedValue& cached) const {
       return cached.seconds == 0 || view_.now_us() - cached.at_us > source_.keep_us ||
              (attained_us(slot) - cached.attained_us) * kStaleDivisor > cached.attained_us;
     }

@@ -1,6 +1,6 @@
-// Remaining run time of a job, predicted online from its user's finished jobs: the mean residual
-// life of a log-normal (run_times.h), whose median is shrunk towards that of all users. Times in
-// log2 seconds. Dims: U users.
+// Remaining run time of a job, predicted online from the finished jobs of its user: the mean
+// residual life of a log-normal distribution (run_times.h), whose median is shrunk towards the
+// median of all users. Times are in log2 seconds. Dims: U users.
 #pragma once
 
 #include <cstddef>
@@ -17,28 +17,28 @@ YARD_HD inline float log2_seconds(int64_t us) {
   return us <= 1'000'000 ? 0 : log2_coarse(static_cast<double>(us) * 1e-6);
 }
 
-// Statistics of one user; row 0 is for all users.
+// Statistics of the jobs of one user, or of all users in row 0.
 struct UserRecord {
-  float jobs;       // finished so far, at most kMaxJobs
-  float mean_log2;  // mean of their run times
+  float jobs;       // number of jobs finished so far, at most kMaxJobs
+  float mean_log2;  // mean of the log2 run times of finished jobs
   // The batch (jobs submitted within minutes of each other) of the job that finished last.
   float batch_jobs;
   float batch_mean_log2;
-  int64_t batch_submit_us;  // of the member that finished last
-  // The user's latest submitted batch with unfinished jobs that have run; recomputed every time.
+  int64_t batch_submit_us;  // submission of the batch's job that finished last
+  // The user's latest submitted batch with unfinished jobs that have run, recomputed every time.
   int32_t alive_weight;    // in units of 2^-12, so that sums do not depend on the order of jobs
-  int64_t alive_sum_log2;  // in units of 2^-12
+  int64_t alive_sum_log2;  // sum in units of 2^-12
   int64_t alive_submit_us;
-  // The decision to which the fields above belong, and the user's median then, without siblings.
+  // The decision at which the batch was computed, and the user's median then, without siblings.
   int32_t prepared_at;
   float median_log2;
   float unknown;  // weight of all users' jobs in the median, 0 to 1
 };
 
-// View of a policy's memory, which must be zeroed at first.
+// View of a policy's memory, which must be filled with zeros before the first decision.
 class UserHistory {
  public:
-  static constexpr int32_t kNoUser = -1;  // the trace gives no user
+  static constexpr int32_t kNoUser = -1;  // the trace names no user
 
   YARD_HD static size_t bytes(int32_t num_users) {
     return (static_cast<size_t>(num_users) + 2) * sizeof(UserRecord) / 8 * 8 + 8;
@@ -73,9 +73,9 @@ class UserHistory {
     own.batch_submit_us = submit_us;
   }
 
-  // Call at every decision: prepare() for each user, then add_unfinished(), then predict().
-  // `point`: a non-zero number that no earlier decision had. `shrink`: number of jobs that the
-  // prior counts for.
+  // Must be called at every decision: prepare() for each user, then add_unfinished(), then
+  // predict(). `point` is a non-zero number of the decision, new at every decision. `shrink` is the
+  // number of jobs that the prior counts for.
   YARD_HD void prepare(int32_t user, int32_t point, float shrink) {
     UserRecord& own = records_[user + 1];  // row 0: jobs without a user, which have no siblings
     prepared_ |= uint64_t{1} << (user & 63);
@@ -88,9 +88,9 @@ class UserHistory {
   }
 
   // Adds the unfinished jobs that have run, as censored observations: each counts as its expected
-  // total run time, weighted by the probability of an end by now. `ran` calls its argument with the
-  // slot of every job that has run. Skips jobs of users without prepare(). `scratch`: room for
-  // these slots.
+  // total run time, weighted by the probability that it would have ended by now. `ran` calls its
+  // argument with the slot of every job that has run. Jobs of users without prepare() are skipped.
+  // `scratch` has room for the slots.
   template <class Ran>
   YARD_HD void add_unfinished(const View& view, const ResidualLife& life, int32_t point,
                               int32_t* scratch, const Ran& ran) {
@@ -127,14 +127,14 @@ class UserHistory {
   }
 
   struct Prediction {
-    float log2_median;    // seconds
-    float siblings;       // number of observations
+    float log2_median;    // median of run times, in log2 seconds
+    float siblings;       // number of observations of siblings
     float batch_unknown;  // weight of the user's other jobs, 0 to 1
     float user_unknown;   // weight of all users' jobs in the user's median, 0 to 1
   };
 
-  // Returns the prediction for a job submitted at `submit_us`, from its siblings. The user's other
-  // jobs count for `sibling_prior` siblings. Requires: prepare() for the user at this decision.
+  // Returns the prediction for a job submitted at `submit_us`, from its siblings. Other jobs of the
+  // user count for `sibling_prior` siblings. Requires: prepare() was called for the user.
   YARD_HD Prediction predict(int32_t user, int64_t submit_us, float sibling_prior) const {
     const UserRecord& own = records_[user + 1];
     // Products instead of branches: whether siblings count is unpredictable.
@@ -148,10 +148,10 @@ class UserHistory {
     return {sum * scale + unknown * own.median_log2, weight, unknown, own.unknown};
   }
 
-  // Requires: not kNoUser.
+  // Requires: `user` is not kNoUser.
   YARD_HD const UserRecord& record(int32_t user) const { return records_[user + 1]; }
 
-  // Returns the median in log2 seconds of a job that has not run, without siblings.
+  // Returns the median in log2 seconds of a job of `user` that has not run, without siblings.
   YARD_HD float log2_median(int32_t user, float shrink) const {
     const float prior = records_[0].jobs > 0 ? records_[0].median_log2 : kPrior;
     if (user == kNoUser) return prior;
@@ -162,8 +162,8 @@ class UserHistory {
 
  private:
   static constexpr float kWhole = 4096;
-  static constexpr float kPrior = 11.8F;  // an hour, before anything has finished
-  // A user's habits drift, so a record counts for at most this number of jobs.
+  static constexpr float kPrior = 11.8F;  // log2 of an hour, used before any job has finished
+  // A user's habits drift, so that a record counts for at most kMaxJobs jobs.
   static constexpr float kMaxJobs = 32;
   static constexpr uint64_t kBatchGapUs = 600'000'000;  // siblings are submitted within ten minutes
 
@@ -181,7 +181,7 @@ class UserHistory {
   }
 
   UserRecord* records_;  // (1 + U)
-  // Bit (user modulo 64) is 0: no such user was asked for, so the record need not be read.
+  // If bit (user modulo 64) is 0, prepare() was called for no such user and the record is not read.
   uint64_t prepared_ = 0;
 };
 

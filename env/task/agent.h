@@ -1,6 +1,6 @@
-// Base class of agents. At a decision an agent lists actions, describes them as features, and
-// applies the chosen action; this repeats until the agent lists none. A class registers itself in
-// AgentRegistry from one file (see sched2.cc), and all programs find it by name.
+// Base class of agents. At a decision, an agent lists actions, describes them as features and
+// applies the chosen action, again and again until it lists none. A class of agents registers
+// itself in AgentRegistry from one file (see sched2.cc), and all programs find it by its name.
 // Dims: A actions listed, J most actions, F features per action, C features of the state.
 #pragma once
 
@@ -22,29 +22,29 @@ namespace yard {
 // One number of an observation. Features are scaled to about -2 to 2.
 struct Feature {
   std::string name;     // "gpus"
-  std::string meaning;  // with its unit: "log2 of its GPUs, over 4"
+  std::string meaning;  // meaning with its unit: "log2 of its GPUs, over 4"
 };
 
 struct Action {
-  static constexpr int32_t kNoOp = -1;  // kind of the no-op
+  static constexpr int32_t kNoOp = -1;  // value of `kind` for the no-op
 
-  int32_t slot = kNone;         // job which it concerns
-  int32_t kind = 0, index = 0;  // for the agent's own use, from actions() to apply()
+  int32_t slot = kNone;         // slot of the job that the action concerns
+  int32_t kind = 0, index = 0;  // the agent's own numbers, from actions() to apply()
   float prior = 0;              // logit to which a network adds its score
-  bool legal = true;            // false: described, but cannot be chosen
-  bool explore = false;         // tried by exploration, see ExploreConfig
+  bool legal = true;            // false: the action is described, but cannot be chosen
+  bool explore = false;         // exploration tries the action, see ExploreConfig
 
   bool is_noop() const { return kind == kNoOp; }
 };
 
-// The actions of one step. Besides them there is the no-op, whose meaning is the agent's: it ends
-// the decision, or keeps a job as it is.
+// The actions among which an agent chooses in one step. There is also the no-op, which ends the
+// decision or keeps a job as it is, depending on the agent.
 struct ActionList {
   std::vector<Action> actions;
-  int32_t expert = kNone;  // index of the action which the expert takes; kNone: the no-op
+  int32_t expert = kNone;  // index of the expert's action; kNone: the no-op
   bool noop_legal = true;
   float noop_prior = 0;
-  // Whether the caller reads the priors, and the marks for exploration. Others may stay unset.
+  // Whether the caller reads priors, and marks for exploration. Unread values may stay unset.
   bool needs_prior = true, needs_exploration = false;
 
   void clear() {
@@ -57,12 +57,12 @@ struct ActionList {
   int32_t size() const { return static_cast<int32_t>(actions.size()); }
   // Returns the action with this index, or the no-op for any index from size() on.
   Action at(int32_t index) const;
-  // Sets every prior: 0 for the expert's action, -gap for the others.
+  // Sets every prior: 0 for the expert's action, -gap for all other actions.
   void prefer_expert(double gap);
 };
 
-// What an agent remembers: one flat block, zero at first. A copy of the block continues as the
-// original does.
+// What an agent remembers between decisions: one flat block of bytes, zero at first. An agent with
+// a copy of the block behaves like the original agent.
 class AgentMemory {
  public:
   explicit AgentMemory(std::byte* data) : data_(data) {}
@@ -70,31 +70,31 @@ class AgentMemory {
 
   std::byte* data() const { return data_; }
 
-  // Working data of the current decision which actions(), describe_actions() and apply() share. Not
-  // part of a copy: null when a decision begins or is resumed from the block.
+  // Working data of the current decision, which actions(), describe_actions() and apply() share. A
+  // copy of the memory lacks it: it is null when a decision begins or is resumed from the block.
   std::shared_ptr<void> cache;
 
  private:
   std::byte* data_;
 };
 
-// Agents are used by several threads, each with memories of its own.
+// An agent. Several threads may use one agent, each with its own AgentMemory.
 class Agent {
  public:
   static constexpr const char* kKind = "agent";
   struct Info {
     std::string about = {}, source = {}, fidelity = {};
     Level level = Level::kBlind;
-    bool servable = true;       // false: needs data that no live cluster provides
-    bool preemptive = false;    // may preempt running jobs, with some settings
+    bool servable = true;       // false: the agent needs data that no live cluster provides
+    bool preemptive = false;    // may preempt running jobs with some settings
     bool resizes_jobs = false;  // chooses the sizes of elastic jobs
-    // Optional fields of snapshots that it cannot do without, such as "job.model".
+    // Optional fields of snapshots that the agent cannot do without, such as "job.model".
     std::vector<std::string> snapshot_fields = {};
-    // Boolean settings which a site may switch off for a trained checkpoint, such as `preempt`.
+    // Boolean settings that a site may switch off for a trained checkpoint, such as `preempt`.
     std::vector<std::string> permissions = {};
     std::vector<Field> (*settings)() = describe<NoConfig>;
   };
-  // A policy of the registry with its settings.
+  // A policy of the registry together with its settings.
   struct PolicyWithSettings {
     std::string policy;
     Settings settings;
@@ -102,8 +102,8 @@ class Agent {
 
   virtual ~Agent() = default;
 
-  // The features of an observation and the largest number of actions in it. They are the same for
-  // all instances of a class, whatever their settings; a network fits only these.
+  // The largest number of actions in an observation, and the features of actions and of the state.
+  // They are equal for all settings of an agent, and a trained network fits these numbers only.
   virtual int32_t max_actions() const = 0;
   virtual std::vector<Feature> action_features() const = 0;
   virtual std::vector<Feature> state_features() const = 0;
@@ -111,57 +111,57 @@ class Agent {
   virtual int feature_version() const { return 1; }
 
   virtual Level level() const { return Level::kBlind; }
-  // All its settings. Agents with equal settings behave identically.
+  // Returns all settings. Agents of one class with equal settings behave identically.
   virtual std::vector<std::pair<std::string, std::string>> settings() const { return {}; }
-  // The policy which an untrained network equals, and with which training compares results.
+  // Returns the policy that an untrained network equals, and with which training compares results.
   virtual PolicyWithSettings expert() const = 0;
-  // Whether it may preempt with these settings.
+  // Returns whether the agent may preempt jobs with its settings.
   virtual bool preempts() const { return false; }
-  // Temperature at which decisions are sampled from the network's logits; 0: the best action.
+  // Returns the temperature at which decisions are sampled from a network's logits; 0: best action.
   virtual double temperature() const { return 0; }
 
-  // Bytes of its memory.
+  // Returns the size of the agent's memory in bytes.
   virtual size_t memory_bytes(const View&) const { return 0; }
-  // Processes what has changed. Called once in each decision, before all else.
+  // Processes the changes since the last decision. Called once in each decision, before all else.
   virtual void on_events(const View&, AgentMemory&) const {}
-  // Begins a decision, or repeats one whose draft was undone.
+  // Begins a decision, or repeats a decision whose draft was undone.
   virtual void begin_decision(const View&, AgentMemory&) const {}
-  // Lists the actions after those applied so far, at least one of them legal, or none: then the
-  // decision is complete. `out` is clear.
+  // Adds to `out`, which is empty, the actions that may follow the actions applied so far: at least
+  // one legal action, or none if the decision is complete.
   virtual void actions(const View& view, AgentMemory& memory, ActionList& out) const = 0;
-  // Writes the features of all actions (A, F), by default one by one.
+  // Writes the features of all actions (A, F). The default calls features() for each action.
   virtual void describe_actions(const View& view, AgentMemory& memory, const ActionList& list,
                                 float* out) const;
-  // Writes the features of one action (F), which are zero before. describe_actions() calls it by
-  // default.
+  // Writes the features of one action (F) to `out`, which holds zeros. Called by the default
+  // describe_actions().
   virtual void features(const View& view, AgentMemory& memory, const Action& action,
                         float* out) const;
   // Writes the features of the state (C). Called after describe_actions() of the same list.
   virtual void describe_state(const View& view, AgentMemory& memory, const ActionList& list,
                               float* out) const = 0;
-  // Applies a legal action of the last list, or the no-op.
+  // Applies a legal action of the last list of actions, or the no-op.
   virtual void apply(const View& view, AgentMemory& memory, const Action& action,
                      Draft& draft) const = 0;
   // Ends the decision, e.g. sets a timer. Called even if no action was listed.
   virtual void commit(const View&, AgentMemory&, Draft&) const {}
 
-  // Returns the cumulative reward; a step's reward is its growth. job_s: jobs in the system,
-  // integrated over time from the beginning of the step [s], which must enter linearly. The default
-  // is minus that, which sums to minus the total JCT.
+  // Returns the cumulative reward, whose growth is the reward of a step. `job_s` is the number of
+  // jobs in the system, integrated over seconds since the step began; the result must be linear in
+  // job_s. The default is -job_s, which sums to minus the total JCT.
   virtual double cumulative_reward(const View&, const AgentMemory&, double job_s) const {
     return -job_s;
   }
 
-  // Distinguishes the samples of one decision: mixed into the seed besides the time.
+  // Returns numbers that make the random seed of each sample within a decision different.
   virtual std::vector<uint64_t> sample_key(const View&, const AgentMemory&, int step) const {
     return {static_cast<uint64_t>(step)};
   }
 
-  // The shape of observations, and one text which names all features.
+  // Returns the shape of observations; feature_schema() returns one text that names all features.
   ObservationShape shape() const;
   std::string feature_schema(const std::string& name) const;
 
-  // Writes the observation of a list. Requires: needs of the list as in actions().
+  // Writes the observation of a list. Requires: `list` needs the same parts as in actions().
   void observe(const View& view, AgentMemory& memory, const ActionList& list,
                const ObservationShape& shape, Observation& out) const;
 
@@ -173,8 +173,8 @@ class Agent {
   }
 };
 
-// Returns the features at `out` as a struct of floats, all set to zero, and moves `out` behind
-// them.
+// Returns the features at `out` as a struct of floats, all set to zero, and moves `out` to the end
+// of the struct.
 template <class Row>
 Row& next_features(float*& out) {
   Row* row = new (out) Row{};
@@ -182,7 +182,7 @@ Row& next_features(float*& out) {
   return *row;
 }
 
-// An agent with the settings `Config`.
+// Base class of an agent with the settings `Config`.
 template <class Config>
 class ConfiguredAgent : public Agent {
  public:
@@ -206,11 +206,11 @@ Agent::PolicyWithSettings policy_with_settings(const std::string& name, const Co
 
 using AgentRegistry = Registry<Agent>;
 
-// Returns the agent `name`. Throws InputError if there is none or a setting is invalid.
+// Returns the agent `name`. Throws InputError if there is no such agent or a setting is invalid.
 inline std::unique_ptr<Agent> make_agent(const std::string& name, const Settings& settings) {
   return AgentRegistry::make(name, settings);
 }
-// Throws InputError if there is no such agent.
+// Returns the description of the agent `name`. Throws InputError if there is no such agent.
 inline const Agent::Info& agent_info(const std::string& name) { return AgentRegistry::info(name); }
 
 }  // namespace yard

@@ -1,5 +1,5 @@
 // The jobs among which an agent chooses, in ascending order of an index. The agent's memory keeps
-// the list between decisions, since sorting an almost sorted list is cheap. Dims: S slots.
+// the list between decisions, since it is cheap to sort an almost sorted list. Dims: S slots.
 #pragma once
 
 #include <cstddef>
@@ -11,20 +11,20 @@
 
 namespace yard {
 
-// Sorted by key, then by submission: both are packed into one number for a single comparison.
+// A job in the list. Jobs are sorted by key, then by submission; `order` holds both numbers.
 struct Candidate {
   uint64_t order;
   int64_t submit_us;
   int32_t slot;
   int32_t user;
   int32_t gpus;
-  int32_t ran;  // 1: it has run before
+  int32_t ran;  // 1: the job has run before
   float log2_gpus;
-  float log2_attained;          // seconds
-  float log2_median;            // seconds of total run time
-  float siblings;               // UserHistory::Prediction
+  float log2_attained;          // log2 of attained seconds
+  float log2_median;            // log2 of the predicted total run time in seconds
+  float siblings;               // number of siblings (UserHistory::Prediction)
   float known;                  // share of the user's own history in the prediction, 0 to 1
-  int32_t residual_life_index;  // index into RunTimes::life
+  int32_t residual_life_index;  // index into the array RunTimes::life
 
   YARD_HD static uint64_t packed_sort_key(float key, int32_t serial) {
     uint32_t bits;
@@ -43,13 +43,13 @@ struct Candidate {
   YARD_HD int32_t serial() const { return static_cast<int32_t>(order); }
 };
 
-// A task's features of a job, computed on first use in each decision.
+// Features of a job, computed when they are first used in a decision.
 struct CachedFeatures {
-  int32_t decision_number;  // number of the decision point
+  int32_t decision_number;  // number of the decision for which the features were computed
   float values[8];
 };
 
-// View of a memory that must be zeroed at first.
+// A view of memory that must be filled with zeros before the first decision.
 class Candidates {
  public:
   YARD_HD static size_t bytes(int32_t slots) {
@@ -68,10 +68,10 @@ class Candidates {
   YARD_HD int32_t size() const { return *size_; }
   YARD_HD const Candidate& operator[](int32_t i) const { return list_[i]; }
 
-  // Scratch space for S slots; its contents do not survive a call.
+  // Scratch space for S slots; the next call of a member function overwrites its contents.
   YARD_HD int32_t* scratch() const { return scratch_; }
 
-  // Returns the job's features; calls make(values) if those stored are of an earlier decision.
+  // Returns the job's features; calls make(values) unless they are stored for this decision.
   template <class Make>
   YARD_HD const float* features(const Candidate& c, Make&& make) {
     CachedFeatures& f = features_[c.slot];
@@ -82,11 +82,11 @@ class Candidates {
     return f.values;
   }
 
-  // Begins a decision and returns its number, from 1.
+  // Begins a decision and returns the number of the decision, from 1.
   YARD_HD int32_t advance_decision_number() { return ++*point_; }
 
   // Adds jobs that started waiting and, with `with_held`, jobs that hold GPUs or save a checkpoint;
-  // drops the others. Calls visit(candidate) for each job in the list.
+  // drops all other jobs. Calls visit(candidate) for each job in the list.
   template <class Visit>
   YARD_HD void gather(const View& view, bool with_held, Visit&& visit) {
     int32_t n = 0;
@@ -109,8 +109,8 @@ class Candidates {
     for (int32_t slot = view.queue_head(); slot != kNone; slot = view.queue_next(slot)) {
       add(view, slot, visit);
     }
-    // The state lists no jobs that are saving. Either such a job was added while it held its GPUs,
-    // or the memory is fresh and every slot counts as changed.
+    // Jobs that save a checkpoint are in no list of the state. A job that is saving was added while
+    // it held GPUs, or the memory is fresh and every slot counts as changed.
     for (int32_t i = 0; with_held && i < view.num_changed(); ++i) {
       if (view.phase(view.changed(i)) == Phase::kStopping) add(view, view.changed(i), visit);
     }
@@ -173,7 +173,7 @@ class Candidates {
   }
 
   int32_t* size_;             // (1)
-  int32_t* point_;            // (1)  decision points so far
+  int32_t* point_;            // (1)  number of decisions so far
   Candidate* list_;           // (S)
   CachedFeatures* features_;  // (S)
   int32_t* listed_;           // (S)  1: the slot's job is in the list

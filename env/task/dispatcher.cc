@@ -58,14 +58,14 @@ struct Config {
       "order of jobs: by expected remaining service, or by limits of attained service passed "
       "(Tiresias' queues, NSDI 2019)");
     f("limit_1_gpu_s", limit_1_gpu_s, 1, 1e9F,
-      "with index=attained: largest attained service of the first queue, in GPU-seconds");
+      "largest attained service of the first queue, in GPU-seconds, if index=attained");
     f("limit_2_gpu_s", limit_2_gpu_s, 1, 1e9F,
-      "largest attained service of the second queue, in GPU-seconds");
+      "largest attained service of the second queue, in GPU-seconds, if index=attained");
     f("placement", placement, {"first-fit", "best-fit", "consolidate"}, "placement of jobs");
     f("preempt", preempt, "allow waiting jobs to preempt running jobs");
-    f("gpu_exponent", gpu_exponent, 0, 2, "the index is expected time x GPUs to this power");
+    f("gpu_exponent", gpu_exponent, 0, 2, "exponent x of the index, expected time x GPUs^x");
     f("margin_log2", margin_log2, 0, 10,
-      "margin of the index by which a job must be better to preempt another, in doublings");
+      "doublings of the index by which a running job must exceed a job that preempts it");
     f("shrink", shrink, 0.01F, 100,
       "weight of all users' jobs in the estimate for one user, as a number of jobs");
     f("sibling_prior", sibling_prior, 0.01F, 1e6F,
@@ -77,13 +77,13 @@ struct Config {
     f("quantum_s", quantum_s, 0.0, 1e6, "shortest run before a job may be preempted, in seconds");
     f("tick_s", tick_s, 1.0, 1e6, "time between decisions while jobs wait, in seconds");
     f("held_rows", held_rows, 1, kMaxHeldRows,
-      "most running jobs listed: those that the index would preempt first");
+      "largest number of running jobs that the agent lists, next to be preempted first");
     f("waiting_rows", waiting_rows, 1, kMaxJobs,
-      "most waiting jobs listed: those that the index would start first");
+      "largest number of waiting jobs that the agent lists, next to be started first");
     f("prior_gap", prior_gap, 0, 100, "logit penalty of all actions except the expert action");
-    f("prior_slope", prior_slope, 0, 100, "logit lost per doubling of the index");
+    f("prior_slope", prior_slope, 0, 100, "logit penalty per doubling of the index");
     f("prior_other", prior_other, 1e-6F, 1,
-      "probability of each kind of action that the index would not take");
+      "prior probability of each kind of action that the index would not take");
   }
 };
 

@@ -40,7 +40,7 @@ struct Config {
 
   void fields(FieldList& f) {
     f("timer_s", timer_s, 10.0, 1e6,
-      "interval between resizings of running jobs, in seconds (the paper's slot)");
+      "interval between resizings of running jobs, in seconds (the slot of DL2's paper)");
     f("prior_gap", prior_gap, 0.0, 100.0, "logit penalty of all actions except the expert action");
   }
 };

@@ -42,7 +42,7 @@ struct Config {
   void fields(FieldList& f) {
     f("prior_gap", prior_gap, 0.0, 100.0, "logit penalty of all actions except the expert action");
     f("second_head", second_head,
-      "choose each job's all-reduce algorithm and priority; false: defaults, without priority");
+      "choose each job's all-reduce algorithm and link priority; false: use the defaults");
     f("model", model, "include predictions of the learned model in the features");
   }
 };

@@ -1,22 +1,22 @@
 // The goals in MLFS' reward (Wang, Liu and Shen, CoNEXT 2020, equation 7), with the weights of
-// section 4.1. The paper gives no units. Here each goal is a sum over jobs divided by a unit, which
-// is 1 by default; scripts/mlfs_units.sh measures units with which the weights compare differences
-// of equal size. `pay_misses` charges missed goals instead of rewarding goals that are met.
+// section 4.1. The paper gives no units. In this file, each goal is a sum over jobs divided by a
+// unit, by default 1; scripts/mlfs_units.sh measures units in which differences of the goals are
+// equally large. `pay_misses` charges missed goals instead of rewarding goals that are met.
 #pragma once
 
 #include "env/base/config/settings.h"
 
 namespace yard {
 
-// Sums since the episode began.
+// Sums over jobs since the episode began.
 struct MlfsRewardSums {
-  double job_s = 0;      // seconds of jobs in the system
-  double met = 0;        // jobs that met their deadline
-  double bytes = 0;      // moved between nodes
-  double satisfied = 0;  // jobs which reached sufficient accuracy
-  double accuracy = 0;   // of jobs that ended
-  double due = 0;        // jobs that ended and had a deadline
-  double measured = 0;   // jobs that ended and had an accuracy
+  double job_s = 0;      // seconds of all jobs in the system
+  double met = 0;        // number of jobs that met their deadline
+  double bytes = 0;      // bytes moved between nodes
+  double satisfied = 0;  // number of jobs that reached sufficient accuracy
+  double accuracy = 0;   // sum of the accuracy of jobs that ended
+  double due = 0;        // number of jobs that ended and had a deadline
+  double measured = 0;   // number of jobs that ended and had an accuracy
 };
 
 struct MlfsRewardConfig {
@@ -28,7 +28,7 @@ struct MlfsRewardConfig {
   bool pay_misses = false;
 
   void fields(FieldList& f) {
-    f("jct_weight", jct_weight, 0.0, 1e3, "weight of each hour that a job is in the system");
+    f("jct_weight", jct_weight, 0.0, 1e3, "weight of an hour of a job in the system");
     f("deadline_weight", deadline_weight, 0.0, 1e3, "weight of a job that meets its deadline");
     f("bytes_weight", bytes_weight, 0.0, 1e3, "weight of 10^12 bytes sent between nodes");
     f("enough_weight", enough_weight, 0.0, 1e3, "weight of a job that reaches sufficient accuracy");
@@ -41,7 +41,7 @@ struct MlfsRewardConfig {
       "unit of enough_weight, in jobs with sufficient accuracy");
     f("accuracy_unit", accuracy_unit, kMinUnit, 1e9, "unit of accuracy_weight, in summed accuracy");
     f("pay_misses", pay_misses,
-      "penalise missed deadlines and accuracies instead of rewarding those that are met");
+      "penalise missed deadlines and accuracies instead of rewarding met ones");
   }
 
   double reward(const MlfsRewardSums& of) const {

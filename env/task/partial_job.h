@@ -1,4 +1,4 @@
-// A job which is placed task by task. `pieces`: the tasks placed so far.
+// Functions for a job that is placed task by task; `pieces` are the tasks placed so far.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 namespace yard::partial_job {
 
-// A plain job counts as one group of single-GPU tasks.
+// Returns the number of role groups; a plain job counts as one group of single-GPU tasks.
 inline int32_t num_role_groups(const View& view, int32_t slot) {
   return view.shaped(slot) ? view.num_groups(slot) : 1;
 }
@@ -44,8 +44,8 @@ inline std::vector<int32_t> tasks_left(const View& view, int32_t slot,
   return left;
 }
 
-// Returns whether the task may be placed on the node. If a job's GPUs must be of one type, the
-// node must have the type of the GPUs placed so far.
+// Returns whether one more task of `group` may be placed on `node`. If a job's GPUs must be of one
+// type, the node must have the type of the GPUs placed so far.
 inline bool takes(const View& view, int32_t slot, std::span<const Piece> pieces, int32_t group,
                   int32_t node) {
   const SpecColumns& spec = view.spec();
@@ -62,7 +62,7 @@ inline bool takes(const View& view, int32_t slot, std::span<const Piece> pieces,
   return TaskPlacer(view).takes(slot, pieces, group, node);
 }
 
-// Tries the nodes from `first` on, then those before it.
+// Returns whether all tasks left fit by first-fit on the nodes from `first` on, then before it.
 inline bool can_complete_from(const View& view, int32_t slot, std::vector<Piece> pieces,
                               int32_t first) {
   const int32_t nodes = view.spec().num_nodes;
@@ -78,7 +78,7 @@ inline bool can_complete_from(const View& view, int32_t slot, std::vector<Piece>
   return true;
 }
 
-// Returns whether all other tasks fit, too, by first-fit; of any one type, if none is placed yet.
+// Returns whether all tasks left fit by first-fit, on one GPU type if the cluster requires it.
 inline bool can_complete(const View& view, int32_t slot, const std::vector<Piece>& pieces) {
   const SpecColumns& spec = view.spec();
   if (!spec.one_type) return can_complete_from(view, slot, pieces, 0);

@@ -36,10 +36,10 @@ struct PriorConfig {
   double temperature = 0;
 
   void fields(FieldList& f) {
-    f("prior_slope", prior_slope, 0.0, 100.0, "logit lost per doubling of the rule's score");
+    f("prior_slope", prior_slope, 0.0, 100.0, "logit penalty per doubling of the rule's score");
     f("prior_gap", prior_gap, 0.0, 100.0, "logit penalty of all actions except the expert action");
     f("temperature", temperature, 0.0, 10.0,
-      "temperature at which a trained network's decisions are sampled; 0: always the best");
+      "temperature at which a trained network's decisions are sampled; 0: best action only");
   }
 };
 
@@ -54,7 +54,7 @@ struct Config : JointIndex::Config, PriorConfig {
 struct GivenConfig : Config {
   std::string rule;
   void fields(FieldList& f) {
-    f("rule", rule, "policy file of `joint`, as evolve and tune write it; empty: its defaults");
+    f("rule", rule, "policy file of `joint`, written by evolve or tune; empty: joint's defaults");
     Config::fields(f);
   }
 };

@@ -1,5 +1,5 @@
-// The total reward so far of Harmony and DL2: the share of its training that each job has done,
-// summed over jobs.
+// The total reward so far of the agents Harmony and DL2: the share of its training that each job
+// has done, summed over jobs.
 #pragma once
 
 #include <algorithm>
@@ -8,8 +8,8 @@
 
 namespace yard {
 
-// Returns finished jobs plus, for each unfinished job (stopping ones included), the share of its
-// work done. A job's total work is its user's limit. Requires: level() >= kEstimate.
+// Returns the number of finished jobs plus, for each unfinished job (stopping ones included), the
+// share of its work done. A job's total work is its user's limit. Requires: level() >= kEstimate.
 inline double training_progress(const View& view) {
   double sum = view.num_finished();
   for (int32_t slot = 0; slot < view.high_water(); ++slot) {

@@ -1,4 +1,4 @@
-// Predicted remaining run times for agents.
+// Predicted remaining run times of jobs, for agents.
 #pragma once
 
 #include "env/predict/survival_index.h"

@@ -1,5 +1,5 @@
-// Candidate placements of a waiting job, and the ways to exchange gradients there. Unlike
-// env/sim/placement/options.h, these ignore GPU types, preemption and moves.
+// Candidate placements of a waiting job, and ways to exchange gradients on them. Unlike
+// env/sim/placement/options.h, this file ignores GPU types, preemption and moves.
 #pragma once
 
 #include <algorithm>
@@ -14,14 +14,14 @@
 namespace yard {
 
 struct CandidatePlacement {
-  // Bit mask of the rules below that lead to this placement.
+  // Bit mask of the rules of ring_placements() that lead to this placement.
   enum Rule : uint8_t { kTight = 1, kEven = 2, kQuiet = 4, kClear = 8 };
   static constexpr int kRules = 4;
   uint8_t rules = 0;
   std::vector<Piece> pieces = {};
 };
 
-// Returns the placements of a waiting job, `tight` first. Empty if there is none at present.
+// Returns the placements of a waiting job, `tight` first; none if the job cannot start at present.
 //   tight   on the fewest nodes with free GPUs for it, best-fit
 //   even    one GPU at a time on the node with the most left
 //   quiet   on equally few nodes, those with the fewest GPUs in use
@@ -69,7 +69,7 @@ inline std::vector<CandidatePlacement> ring_placements(const View& view,
     }
   }
   if (placed == gpus) out.push_back(std::move(even));
-  // On a single node if one can hold the job, else on those that give most.
+  // Places the job on one node if one can hold it, or else on the nodes that give most GPUs.
   fill_in_order(CandidatePlacement::kQuiet, [&](int32_t node) {
     const int32_t given = std::min(gpus, view.node_free(node));
     return std::pair(-given, used(node));
@@ -93,8 +93,8 @@ inline std::vector<CandidatePlacement> ring_placements(const View& view,
   return distinct;
 }
 
-// Returns the ways to exchange on `pieces`, the job's own at no priority first: the all-reduces
-// whose speeds differ there, each with every priority if the job spans links.
+// Returns the settings of all-reduce on `pieces`, the job's own at no priority first: algorithms
+// that differ in speed on `pieces`, each with every priority if the job spans links.
 inline std::vector<AllReduceSettings> all_reduce_options(const ThroughputModel& throughput_model,
                                                          int32_t slot,
                                                          std::span<const Piece> pieces) {

@@ -1,4 +1,4 @@
-// Loops over all rows of a window. On the host they use the widest vector instructions of the
+// Loops over all rows of a window. On the host, the loops use the widest vector instructions of the
 // processor (the build targets x86-64-v2 only), with bit-identical results.
 #pragma once
 
@@ -38,10 +38,10 @@ YARD_HD inline int32_t mark_at_most(const int32_t* __restrict values, int32_t n,
 using plain::add_to_rows;
 using plain::mark_at_most;
 #else
-// Sets out[r] = rows[r] + moment, for n rows of kRowFeatures.
+// Sets out[r] = rows[r] + moment for `n` rows of kRowFeatures numbers.
 void add_to_rows(const float* rows, const float* moment, int32_t n, float* out);
 
-// Sets flags[r] = values[r] <= most, for n rows. Returns the number of flags set.
+// Sets flags[r] = values[r] <= most for `n` rows. Returns the number of flags set.
 int32_t mark_at_most(const int32_t* values, int32_t n, int32_t most, uint8_t* flags);
 #endif
 

@@ -1,10 +1,10 @@
 // The task `select`: choose which of the first 128 waiting jobs, in order of submission, starts
-// next, or nothing more. RLScheduler makes this decision (Zhang et al., "RLScheduler", SC 2020);
-// the features are this project's. The reward is minus the jobs in the system, integrated over
-// time. The expert starts the first job that fits, as `greedy` does. There is no prior.
-//
+// next, or that no further job starts. RLScheduler makes this decision (Zhang et al.,
+// "RLScheduler", SC 2020); the features are Yardmaster's own. The reward is minus the number of
+// jobs in the system, integrated over time. The expert starts the first job that fits, as `greedy`
+// does. The task has no prior.
 // Observation: J = 128 rows x F = 8 features, C = 4 cluster features, and a mask of J + 1 actions
-// (J: nothing more). A row is a constant of its job plus a constant of the moment.
+// (action J starts no further job). A row is a constant of its job plus a constant of the moment.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ namespace yard {
 
 struct JobSelectionConfig {
   PlacementRule placement = PlacementRule::kFirstFit;
-  int64_t tick_us = 300'000'000;  // decide again after this time if jobs wait and none runs
+  int64_t tick_us = 300'000'000;  // time to the next decision if jobs wait and none runs
 };
 
 struct JobSelectionTask {
@@ -32,19 +32,19 @@ struct JobSelectionTask {
   static constexpr int kJobFeatures = kRowFeatures;
   static constexpr int kClusterFeatures = 4;
 
-  // select_info.cc has their meanings.
+  // select_info.cc describes the features.
   enum JobFeature { kExists, kGpus, kLimit, kHasLimit, kWaited, kLeft, kPressure, kNarrow };
   enum ClusterFeature { kFree, kWaiting, kHeld, kDemand };
 
-  // The window, kept between decisions.
+  // The window of waiting jobs, kept between decisions.
   struct Window {
     struct Row {
-      float features[kJobFeatures];  // the features' constant part
+      float features[kJobFeatures];  // part of the features that does not change
     };
     Row jobs[kJobs];
     int32_t slots[kJobs];
     int32_t gpus[kJobs];
-    int64_t begin_us;  // of the episode: the origin of time features
+    int64_t begin_us;  // begin of the episode, from which time features count
     int32_t rows;
     int32_t begun;
   };
@@ -64,14 +64,14 @@ struct JobSelectionTask {
     return !idle(view, config);
   }
 
-  // Requires: on_events() at this decision point.
+  // Requires: on_events() was called at this decision.
   YARD_HD static void observe(const View& view, const Config& config, std::byte* memory,
                               Observation& out) {
     const Window& w = *reinterpret_cast<const Window*>(memory);
     const float per_gpu = 1.0F / static_cast<float>(view.total_gpus());
     const float pressure = static_cast<float>(view.waiting_gpus()) * per_gpu;
     const float free = static_cast<float>(view.free_gpus()) * per_gpu;
-    float moment[kJobFeatures] = {};  // the part common to all rows
+    float moment[kJobFeatures] = {};  // part of the features that is common to all rows
     moment[kWaited] = half_days_from_us(view.now_us() - w.begin_us);
     moment[kLeft] = free;
     moment[kPressure] = pressure;
@@ -83,9 +83,9 @@ struct JobSelectionTask {
     out.rows = rows;
     out.choices = mark_placeable(view, config, w, out.mask);
     memset(out.mask + rows, 0, static_cast<size_t>(kJobs - rows));
-    // If only the policy keeps jobs waiting, one of those that fit must start.
+    // If no job runs, a job that fits must start, since only the agent keeps jobs waiting.
     out.mask[kNothing] = !(view.num_live() == view.num_waiting() && out.choices > 0);
-    out.expert_action = first_set(out.mask);
+    out.expert_action = first_legal_action(out.mask);
     out.cluster[kFree] = free;
     out.cluster[kWaiting] = log2_coarse(1.0 + view.num_waiting()) * 0.125F;
     out.cluster[kHeld] = log2_coarse(1.0 + view.num_held()) * 0.125F;
@@ -96,7 +96,7 @@ struct JobSelectionTask {
     return view.phase(slot) == Phase::kWaiting && can_place(view, config.placement, slot);
   }
 
-  // Returns whether there is nothing to choose. May return false where only kNothing is legal.
+  // Returns whether there is nothing to choose. May return false if only kNothing is legal.
   YARD_HD static bool idle(const View& view, const Config&) {
     if (view.num_waiting() == 0) return true;
     return view.min_gpus_to_start() > view.free_gpus();
@@ -120,7 +120,7 @@ struct JobSelectionTask {
       w.slots[i] = w.slots[i + 1];
       w.gpus[i] = w.gpus[i + 1];
     }
-    // The next job in the queue moves up. Find it before the queue forgets this job's position.
+    // The next job of the queue moves up; find it before the queue forgets this job's position.
     const int32_t last = r == w.rows ? slot : w.slots[w.rows - 1];
     const int32_t next = w.rows < kJobs - 1 ? kNone : view.queue_next(last);
     editor.start(slot, scratch, n);
@@ -128,7 +128,7 @@ struct JobSelectionTask {
   }
 
  private:
-  // Writes which rows have a placement at present. Returns their number.
+  // Writes which rows of the window have a placement at present, and returns their number.
   YARD_HD static int32_t mark_placeable(const View& view, const Config& config, const Window& w,
                                         uint8_t* mask) {
     const int32_t rows = w.rows;
@@ -143,8 +143,8 @@ struct JobSelectionTask {
     return mark_at_most(w.gpus, rows, view.free_gpus(), mask);
   }
 
-  // Returns the first legal action of J, or kNothing. Tests eight bytes at a time.
-  YARD_HD static int32_t first_set(const uint8_t* mask) {
+  // Returns the first legal action of the J rows, or kNothing. Tests eight bytes at a time.
+  YARD_HD static int32_t first_legal_action(const uint8_t* mask) {
     for (int32_t r = 0; r < kJobs; r += 8) {
       uint64_t eight;
       memcpy(&eight, mask + r, sizeof eight);

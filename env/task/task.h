@@ -18,7 +18,7 @@ concept DeviceTask = requires(const View& view, const typename T::Config& config
   T::observe(view, config, memory, out);
 };
 
-// Stands for any agent, with the functions of the device task that an agent has, too.
+// Stands for any agent, and offers those functions of a DeviceTask that an agent has as well.
 struct AgentTask {
   using Config = std::shared_ptr<const Agent>;
   static ObservationShape shape(const Config& agent) { return agent->shape(); }

@@ -27,7 +27,7 @@ struct Fitted {
   static constexpr Level kLevel = Level::kDistribution;
 
   explicit Fitted(const Config& config)
-      : hazards(kNumbers, 0.075F), ends_within_bin(EndsWithinBin::even()) {
+      : hazards(kNumbers, 0.075F), ends_within_bin(EndsWithinBin::uniform()) {
     if (config.hazards.empty()) return;
     if (config.hazards.size() != kNumbers) {
       throw InputError("gittins-fitted.hazards", std::to_string(kNumbers) + " numbers",

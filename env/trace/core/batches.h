@@ -1,5 +1,5 @@
-// Groups jobs that were submitted together into batches: jobs of one owner and one size, each less
-// than ten minutes after the one before. Jobs of a batch (siblings) resemble one another.
+// Groups jobs into batches: jobs of one owner and one size, each submitted less than ten minutes
+// after the one before. The jobs of a batch (siblings) resemble one another.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace yard {
 
-// Owners of jobs: users if the trace names several, else tenants. kNone: neither, so that size
-// and time alone form batches.
+// What owns a job when batches are formed: its user (kUser), its tenant (kTenant), or nothing
+// (kNone), so that only the sizes and times of jobs form batches.
 enum class Owner { kNone, kTenant, kUser };
 
 Owner owner_kind(const std::vector<Job>& jobs);
@@ -19,21 +19,21 @@ const std::string& owner_of(const Job& job, Owner kind);  // "" for kNone
 
 struct Batches {
   struct Batch {
-    int32_t owner = 0;          // numbered by first appearance, from 0
-    int32_t gpus = 0;           // of each job
-    int32_t before = -1;        // previous batch of this owner and size; -1: none
-    std::vector<int32_t> jobs;  // indices, by submission
+    int32_t owner = 0;          // index of the owner, by first appearance in the trace
+    int32_t gpus = 0;           // GPUs of each job
+    int32_t before = -1;        // index of the owner's previous batch of this size; -1: none
+    std::vector<int32_t> jobs;  // indices of the jobs, by submission
   };
 
   Owner kind = Owner::kNone;
   int32_t owners = 0;
-  std::vector<Batch> all;  // by submission of the first job
+  std::vector<Batch> all;  // batches by submission of their first job
   std::vector<int32_t> of_job;
 };
 
 constexpr int64_t kBatchGapUs = 600'000'000;
 
-// Requires: jobs sorted by submission.
+// Groups the jobs into batches. Requires: `jobs` are sorted by submission.
 Batches find_submission_batches(const std::vector<Job>& jobs);
 
 }  // namespace yard

@@ -1,4 +1,4 @@
-// Formats rows left out of a trace and notices of its reader as lines for users.
+// Formats the notices about a trace, and about rows left out of it, as lines for users.
 #pragma once
 
 #include <string>
@@ -13,8 +13,8 @@ inline std::string format_left_out_rows(const Skipped& what) {
          what.first;
 }
 
-// Returns the line for an entry of Trace::notices. A count of 0 marks a notice about the whole
-// file, with its name instead of a row: unused columns, how times were interpreted.
+// Returns the line for users about an entry of Trace::notices. A notice with a count of 0 concerns
+// the whole file, such as one about unused columns.
 inline std::string format_notice(const Skipped& notice) {
   if (notice.count == 0) return notice.first + ": " + notice.reason;
   return format_row_notice(notice);

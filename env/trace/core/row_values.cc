@@ -27,7 +27,7 @@ std::string Rows::trimmed(int column) const {
   return column < 0 ? std::string() : std::string(trim(fields_[column]));
 }
 
-bool Rows::said(int column) const { return column >= 0 && !trim(fields_[column]).empty(); }
+bool Rows::has_value(int column) const { return column >= 0 && !trim(fields_[column]).empty(); }
 
 bool Rows::quoted(int column) const {
   const char* const at = fields_[column].data();

@@ -107,7 +107,7 @@ bool Rows::next_record() {
   do {
     record_ += lines_->ending();
     if (record_.size() > kMaxRecordBytes || !lines_->next(row_)) {
-      throw InputError(here(), "a closing quote within 1 MiB", "none");
+      throw InputError(position(), "a closing quote within 1 MiB", "none");
     }
     record_ += row_;
   } while (ends_inside_quotes(record_, layout_.separator));
@@ -191,12 +191,12 @@ bool Rows::reject_too_few_fields(const std::string& expected, const std::string&
 bool Rows::unusable_at(const std::string& place, const std::string& reason,
                        const std::string& expected, const std::string& got) {
   if (unusable_++ == 0) {
-    first_where_ = here() + (place.empty() ? "" : ": " + place);
+    first_where_ = position() + (place.empty() ? "" : ": " + place);
     first_unusable_line_ = line_number();
     first_expected_ = expected;
     first_got_ = got;
   }
-  count(unusable_rows_, reason, here());
+  count(unusable_rows_, reason, position());
   return false;
 }
 
@@ -215,11 +215,11 @@ std::string Rows::name_of(int column) const {
 }
 
 bool Rows::leave_out_row(const std::string& reason) {
-  count(left_out_, reason, here());
+  count(left_out_, reason, position());
   return false;
 }
 
-void Rows::notice(const std::string& text) { count(notices_, text, here()); }
+void Rows::notice(const std::string& text) { count(notices_, text, position()); }
 
 void Rows::add(Job job) {
   if (!add_id(job.id)) return;
@@ -260,7 +260,7 @@ bool Rows::add_id(const std::string& id) {
   return true;
 }
 
-std::string Rows::here() const { return lines_->name() + ":" + std::to_string(line_number()); }
+std::string Rows::position() const { return lines_->name() + ":" + std::to_string(line_number()); }
 
 // Moves the jobs into one vector and frees each chunk as soon as it is empty.
 void Rows::collect(std::vector<Job>& jobs) {

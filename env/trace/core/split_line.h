@@ -7,7 +7,7 @@
 
 namespace yard {
 
-// `separator` ' ': any run of blanks; '\0': the line is one field. Fields are views into `line`.
+// The separator ' ' stands for any run of blanks, '\0' for none. Fields are views into `line`.
 void split_line(std::string_view line, char separator, std::vector<std::string_view>& fields);
 inline std::vector<std::string_view> split_line(std::string_view line, char separator) {
   std::vector<std::string_view> fields;
@@ -19,8 +19,8 @@ inline std::vector<std::string_view> split_line(std::string_view line, char sepa
 // continues in the next line.
 bool ends_inside_quotes(std::string_view text, char separator);
 
-// Splits a record with quotes and removes them. Fields are views into `record` or `unquoted`, which
-// this fills. Returns false if a closing quote is missing or not at the end of its field.
+// Splits a record at its separators and removes quotes. Fields are views into `record`, or into
+// `unquoted`, which the function fills. Returns false if a closing quote is missing or misplaced.
 bool split_quoted(std::string_view record, char separator, std::string& unquoted,
                   std::vector<std::string_view>& fields);
 

@@ -1,4 +1,4 @@
-// Thins a workload by removing some of its jobs, or of its batches, at random.
+// Thins a workload by removing jobs, or whole batches of jobs, at random.
 #pragma once
 
 #include <vector>
@@ -8,12 +8,12 @@
 
 namespace yard {
 
-// Removing batches preserves bursts, removing jobs does not.
+// What thin() removes: removing whole batches preserves bursts of arrivals, removing jobs does not.
 enum class ThinBy { kBatch, kJob };
 
 // Keeps each job or batch with probability `keep`, and at least one job. Random draws depend on job
-// ids: a larger `keep` keeps every job that a smaller `keep` keeps. Requires: 0 < keep <= 1, jobs
-// sorted by submission.
+// ids, so that a larger `keep` keeps every job that a smaller `keep` keeps. Requires: 0 < keep <=
+// 1, and jobs sorted by submission.
 void thin(std::vector<Job>& jobs, double keep, ThinBy by, const Rng& rng);
 
 }  // namespace yard

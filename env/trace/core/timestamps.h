@@ -1,5 +1,5 @@
-// Parses times as tables write them: dates with or without a zone; seconds, milliseconds and finer
-// units since 1970; spans in hours and minutes.
+// Parses the times in tables: dates with or without a time zone, seconds or finer units since 1970,
+// and durations in hours and minutes.
 //
 //   parse_iso_date_us("2023-03-01 00:18:22.5+08:00", Zone());  // since 1970
 //   TimestampReader timestamps{Zone()};
@@ -17,46 +17,46 @@
 
 namespace yard {
 
-// Parses an ISO 8601 date to microseconds since 1970, also with a fraction of a second and an
-// offset from UTC ("Z", "+08:00", "+0800", "+08"). A date without an offset is in `zone`.
-// `other_us`: set to the other reading of a clock time that comes twice
-// (Zone::other_unix_s_if_ambiguous), else to the result.
+// Parses an ISO 8601 date, which may have a fraction of a second and an offset from UTC ("Z",
+// "+08:00", "+0800", "+08"), to microseconds since 1970. A date without an offset is in `zone`.
+// `other_us` is set to the other time which an ambiguous clock time can mean
+// (Zone::other_unix_s_if_ambiguous), or to the result if the time is not ambiguous.
 std::optional<int64_t> parse_iso_date_us(std::string_view text, const Zone& zone,
                                          int64_t* other_us = nullptr);
 
-// A time, with the other reading of a clock time that comes twice; -1: none.
+// A time, and the other time which an ambiguous clock time can mean; -1 stands for no time.
 struct AmbiguousTime {
   int64_t us = -1, other_us = -1;
 };
 
-// The times of a job.
+// The times of a job, free of ambiguity.
 struct ResolvedTimes {
   int64_t submit_us, start_us, end_us;
   bool hour_short = false;  // end minus start is exactly an hour less than the run time
 };
 
-// Chooses the readings that agree best with the run time (-1: unknown) and the order of events.
+// Chooses the meanings of ambiguous times that best fit `run_us` (-1: unknown) and their order.
 ResolvedTimes resolve_ambiguous_times(const AmbiguousTime& submit, const AmbiguousTime& start,
                                       const AmbiguousTime& end, int64_t run_us);
 
-// Advice for times out of order, which clocks that were put back explain.
+// Advice for times that are out of order, which often means that clocks were put back.
 inline constexpr const char* kSetZoneAdvice =
     "set the time zone, as in --set trace.zone=CET-1CEST,M3.5.0,M10.5.0/3";
 
-// Returns whether a date has its own offset from UTC, so that no zone applies.
+// Returns whether a date has its own offset from UTC, so that no time zone applies.
 bool has_utc_offset(std::string_view date);
 
-// Parses "01:30:00", "2-01:30:00" or "2 days 01:30:00.5" to microseconds.
+// Parses a duration, "01:30:00", "2-01:30:00" or "2 days 01:30:00.5", to microseconds.
 std::optional<int64_t> parse_duration_us(std::string_view text);
 
-// Reads the times of one file, which are all of one kind. The first time decides which.
+// Reads the times of one file, whose first time decides the kind of all: dates, seconds, ...
 class TimestampReader {
  public:
   enum class Kind {
-    kUnknown,       // none was read yet
-    kTraceSeconds,  // seconds from the trace's own zero
+    kUnknown,       // no time was read yet
+    kTraceSeconds,  // seconds from the trace's own time 0
     kDates,
-    kSeconds,  // since 1970, as are the following
+    kSeconds,  // seconds since 1970
     kMillis,
     kMicros,
     kNanos,
@@ -64,30 +64,30 @@ class TimestampReader {
 
   explicit TimestampReader(Zone zone) : zone_(std::move(zone)) {}
 
-  // Declares that the file has its own zero: its numbers are seconds from there, however large.
+  // Declares that numbers in the file, however large, are seconds from the trace's own time 0.
   void set_relative_seconds() {
     kind_ = Kind::kTraceSeconds;
     own_zero_ = true;
   }
   bool has_relative_seconds() const { return own_zero_; }
 
-  // Returns microseconds since 1970. Returns nothing for times from the file's own zero, and for
-  // text that is not a time of the file's kind. `unit`: kInSeconds leaves the unit of times since
-  // 1970 to their size.
+  // Returns a time in microseconds since 1970; nothing if the file's times count from its own time
+  // 0, or if `text` is not a time of the file's kind. With the unit kInSeconds, times since 1970
+  // may be in a finer unit, which their size shows.
   std::optional<int64_t> read(std::string_view text, const TimeUnit& unit = kInSeconds);
 
-  // What a text is in this file.
+  // Whether a text is a time of this file.
   enum class TimestampStatus {
-    kTime,         // since 1970 if calendar(), else from the file's own zero
-    kMissing,      // 0 in a file of times since 1970; not if `required`
+    kTime,         // time since 1970 if calendar(), else from the trace's own time 0
+    kMissing,      // 0 in a file of times since 1970, unless `required`
     kNoTime,       // neither a date nor a number in range
-    kOtherFormat,  // of another kind than the file's first time
+    kOtherFormat,  // a time of another kind than the file's first time
   };
   TimestampStatus read(std::string_view text, const TimeUnit& unit, bool required,
                        AmbiguousTime& out);
 
   Kind kind() const { return kind_; }
-  bool used_zone() const { return used_zone_; }  // some date had no offset of its own
+  bool used_zone() const { return used_zone_; }  // some date had no UTC offset of its own
   bool calendar() const { return kind_ != Kind::kUnknown && kind_ != Kind::kTraceSeconds; }
   std::string kind_text() const;  // "milliseconds since 1970"
 
@@ -97,17 +97,17 @@ class TimestampReader {
   Zone zone_;
   Kind kind_ = Kind::kUnknown;
   bool used_zone_ = false, own_zero_ = false;
-  int64_t other_us_ = -1;  // the other reading of the last date
+  int64_t other_us_ = -1;  // the other meaning of the last date, if ambiguous
 };
 
 class Rows;
 struct Trace;
 
-// Makes a trace of calendar times begin at its first job, and notes how numbers were interpreted.
-// Throws InputError about a zone which no date uses.
+// Makes a trace of calendar times begin at its first job, and adds a notice of how numbers were
+// read. Throws InputError if a time zone is set which no date uses.
 void rebase_calendar_times(const TimestampReader& timestamps, const std::string& zone, Rows& rows);
 
-// Returns whether a time from a trace's zero is so large that TimestampReader takes it for a date.
+// Returns whether a time is so large that TimestampReader takes it for a time since 1970.
 bool looks_like_date(int64_t us);
 
 }  // namespace yard

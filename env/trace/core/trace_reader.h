@@ -1,5 +1,5 @@
-// Interfaces of trace readers and generators. Each format or generator is one file with a registry
-// entry.
+// Interfaces of trace readers and generators. Each format, and each generator, is one source file,
+// which adds itself to a registry.
 #pragma once
 
 #include <cstdint>
@@ -19,19 +19,19 @@ namespace yard {
 
 // The beginning of a file, from which its format is recognised.
 struct FileHead {
-  std::string name;                       // as the caller gave it
-  std::string_view text;                  // at most 64 KiB
-  std::vector<std::string_view> columns;  // names in the first line; empty for JSON
+  std::string name;                       // file name as the caller gave it
+  std::string_view text;                  // beginning of the text, at most 64 KiB
+  std::vector<std::string_view> columns;  // column names in the first line; empty for JSON
 
   static FileHead of(std::string name, std::string_view text);
 
   using Names = std::initializer_list<std::string_view>;
   bool is_json() const;  // begins with '{'
-  // Returns whether all of `wanted` are among the columns, in any order.
+  // Returns whether the columns include all of `wanted`, in any order.
   bool has_columns(Names wanted) const;
-  // Also requires that every column is in `wanted` or `optional`: two formats may share columns.
+  // Returns whether the columns include all of `wanted`, and no others except `optional` ones.
   bool has_only_columns(Names wanted, Names optional = {}) const;
-  std::string_view line(int number) const;  // from 1; empty if there is none
+  std::string_view line(int number) const;  // line by number, from 1; empty if missing
 };
 
 // Reads one file format. AddReader registers it.
@@ -44,18 +44,18 @@ class TraceReader {
   };
 
   virtual ~TraceReader() = default;
-  // Returns whether a file that begins like this has this format. No two formats may return true.
+  // Returns whether a file that begins with `head` has this format. Formats must not overlap.
   virtual bool recognises(const FileHead& head) const = 0;
-  virtual Layout layout() const { return {}; }  // default: commas, and names in the first line
-  // Adds the job of every row, or counts the row as unusable.
+  virtual Layout layout() const { return {}; }  // default: a CSV with column names in line 1
+  // Adds the job of every row to `rows`, or counts the row as unusable.
   virtual void read(Rows& rows) const = 0;
   // Returns a small file of this format, for documentation and for tests of all readers.
   virtual std::string example() const = 0;
 };
 
-// A reader with the settings of `Config`, which `--set trace.key=value` sets. Fills those of these
-// members that `Reader` has, which must not be private: `config_`, `zone_` (from config_.zone) and
-// `settings_` (as given).
+// A reader with the settings of `Config`, given as `--set trace.key=value`. Sets the members
+// `config_`, `zone_` (from config_.zone) and `settings_` (as given) if `Reader` has them and they
+// are not private.
 template <class Reader, class Config>
 class ConfiguredReader final : public Reader {
  public:
@@ -83,32 +83,32 @@ struct AddReader : Registry<TraceReader>::Add<ConfiguredReader<Reader, Config>> 
 
 struct GenerateOptions {
   uint64_t seed = 1;
-  int jobs = 0;          // 0: the generator's default
-  int cluster_gpus = 0;  // size of the cluster that the load refers to; 0: the generator's default
+  int jobs = 0;          // number of jobs; 0: the generator's default
+  int cluster_gpus = 0;  // GPUs of the cluster that the load refers to; 0: the generator's default
 };
 
-// Generates a workload without a file. Its constructor takes the settings that it declares.
+// Generates a workload without a file. The constructor of a generator takes its settings.
 class TraceGenerator {
  public:
   static constexpr const char* kKind = "synthetic trace";
   using Info = TraceReader::Info;
 
   virtual ~TraceGenerator() = default;
-  // Returns jobs sorted by submission. Equal options and settings give equal jobs.
+  // Returns jobs sorted by submission. Equal options and settings generate equal jobs.
   virtual std::vector<Job> generate(const GenerateOptions& options) const = 0;
-  // Returns a hash of everything except the options that determines the jobs.
+  // Returns a hash of everything that determines the generated jobs, except GenerateOptions.
   virtual std::string parameters_hash() const = 0;
 };
 
-// Why a job cannot be used.
+// The reason why a job cannot be used.
 struct Unusable {
-  std::string reason;  // the same for all jobs of a kind
+  std::string reason;  // the same text for all jobs with the same problem
   std::string expected, got;
 };
 
-// Calls `why` for every job; it may change the job. Throws InputError about the first unusable job
-// in the file and the number of its kind. With `skip_unusable`, removes such jobs and counts them
-// in trace.skipped. Throws InputError if no job is left.
+// Calls `why`, which may change the job, for every job. Throws InputError about the first unusable
+// job in the file and the number of jobs with the same problem. With `skip_unusable`, removes
+// unusable jobs, counts them in trace.skipped, and throws InputError only if no job is left.
 void check_usable(Trace& trace, const std::function<std::optional<Unusable>(Job&)>& why,
                   bool skip_unusable);
 

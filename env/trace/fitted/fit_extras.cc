@@ -46,7 +46,7 @@ void fit_timeouts(const FitData& data, WorkloadModel& model) {
     all[length] += 1;
     out[length] += used >= kMinUsed && used <= kMaxUsed ? 1 : 0;
   }
-  for (size_t l = 0; l < all.size(); ++l) model.timeouts.push_back(share_of(out[l], all[l]));
+  for (size_t l = 0; l < all.size(); ++l) model.timeouts.push_back(clamped_ratio(out[l], all[l]));
 }
 
 // A batch's limit is that of its first job.
@@ -79,13 +79,13 @@ void fit_limits(const FitData& data, WorkloadModel& model) {
     products += score * run, sum += score, run_sum += run, n += 1;
     const RunTimeSimilarity& together = class_of(model, batch.gpus).together;
     common += std::sqrt(together.owner + together.batch);
-    of_owner += share_of(together.owner, together.owner + together.batch);
+    of_owner += clamped_ratio(together.owner, together.owner + together.batch);
   }
   if (common <= 0) return;
   const double covariance = products - sum * run_sum / n;
   model.limit_with_run = std::clamp(covariance / common, -0.95, 0.95);
   const double of_run = model.limit_with_run * model.limit_with_run;
-  model.limit_owner = share_of(
+  model.limit_owner = clamped_ratio(
       owner_variance_share(data.batches, batch_scores) - of_run * of_owner / n, 1 - of_run);
 }
 

@@ -1,5 +1,5 @@
-// The steps of fit_workload_model(), one per file. Each fills its fields of the model. For these
-// files only.
+// The steps of fit_workload_model(): each file of this folder that includes the header fits some
+// fields of the model.
 #pragma once
 
 #include <span>
@@ -12,16 +12,16 @@
 namespace yard {
 
 struct FitData {
-  const std::vector<Job>& jobs;  // by rising submission
+  const std::vector<Job>& jobs;  // jobs of the part by rising submission
   Batches batches;
-  // Added to times of the trace, so that 0 is the first hour of `week`.
+  // Seconds added to times of the trace, so that 0 is the first hour of WorkloadModel::week.
   double shift_s;
-  double from_s, to_s;                // of the part
-  std::vector<double> run_scores;     // by job: normal scores within its size class
-  std::vector<double> number_scores;  // by batch: those of its number of jobs
+  double from_s, to_s;                // bounds of the part
+  std::vector<double> run_scores;     // normal score of each job's run time within its size class
+  std::vector<double> number_scores;  // normal score of each batch's number of jobs
 
   const Job& job(int32_t index) const { return jobs[static_cast<size_t>(index)]; }
-  // Returns when a batch begins, on the shifted clock.
+  // Returns when a batch begins, in seconds, with shift_s added.
   double begin_s(const Batches::Batch& batch) const {
     return shift_s + static_cast<double>(job(batch.jobs.front()).submit_us) * 1e-6;
   }
@@ -34,22 +34,22 @@ inline size_t hour_of_week(int64_t hour) {
   return static_cast<size_t>((hour % kWeek + kWeek) % kWeek);
 }
 
-// Fits profile, week and swings.
+// Fits WorkloadModel's profile, week and swings.
 void fit_arrivals(const FitData& data, WorkloadModel& model);
 
-// Fits newcomers, growth, memory, activity_sd and tenants.
+// Fits WorkloadModel's newcomers, growth, memory, activity_sd and tenants.
 void fit_owners(const FitData& data, WorkloadModel& model);
 
-// Fits sizes, size_habit, classes, gaps and numbers of jobs. Also sets the scores in `data`.
+// Fits job sizes, the gaps and numbers of jobs of batches, and sets the scores in `data`.
 void fit_sizes(FitData& data, WorkloadModel& model);
 
-// Fits batch_jobs_level, level_hours and level_with_rate. Requires: week, classes.
+// Fits batch_jobs_level, level_hours, level_with_rate. Requires: `model` has week and classes.
 void fit_jobs_per_batch_level(const FitData& data, WorkloadModel& model);
 
-// Fits the shared and repeated parts of run times.
+// Fits how run times depend on owners and batches, and how often jobs repeat a run time.
 void fit_run_times(const FitData& data, WorkloadModel& model);
 
-// Fits limits, statuses and kinds.
+// Fits the time limits, final statuses and kinds of jobs.
 void fit_limits_statuses_kinds(const FitData& data, WorkloadModel& model);
 
 const SizeClass& class_of(const WorkloadModel& model, int32_t gpus);
@@ -57,7 +57,7 @@ inline size_t size_class_index(const WorkloadModel& model, int32_t gpus) {
   return static_cast<size_t>(&class_of(model, gpus) - model.classes.data());
 }
 
-// Values of a class's jobs or batches, and their indices.
+// Values of the jobs or batches of one size class, and the indices of these jobs or batches.
 struct SizeClassValues {
   std::vector<double> values;
   std::vector<size_t> indices;
@@ -66,21 +66,21 @@ struct SizeClassValues {
     indices.push_back(index);
     values.push_back(value);
   }
-  // Writes the normal score of each value to its index.
+  // Sets scores[i] to the normal score of the value with index i, for every value.
   void score(std::vector<double>& scores) const;
 };
 
-// Returns the share of the variance of batches' scores that batches of an owner have in common. A
-// batch with the score NaN is ignored.
+// Returns the share of the variance of batches' scores that is common to the batches of an owner.
+// Batches with the score NaN are ignored.
 double owner_variance_share(const Batches& batches, std::span<const double> scores);
 
-// A choice that an owner made, such as the size of a batch. Choices come in order of time.
+// A choice by an owner, such as the size of a batch. Choices must come in order of time.
 struct ChoiceByOwner {
   int32_t owner, what;
-  double share;  // of `what` among all choices
+  double share;  // share of `what` among the choices of all owners
 };
 
-// Fits how the next choice follows from earlier ones, by expectation-maximisation.
+// Fits how an owner's next choice follows from earlier ones, by expectation-maximisation.
 OwnerHabit fit_owner_habit(std::span<const ChoiceByOwner> choices);
 
 }  // namespace yard

@@ -1,6 +1,6 @@
-// Splits the variance of values into what members of a group share and what is each one's own. A
-// group of n has weight n - 1, so that a few large groups do not dominate. Groups of one are
-// ignored.
+// Splits the variance of values in groups into the part that members of a group share and the part
+// of each value alone. A group of n values has weight n - 1, so that a few large groups do not
+// dominate. Groups of one value are ignored.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 namespace yard {
 
 // Returns part / whole, clamped to 0 to 1; 0 if the whole is 0.
-inline double share_of(double part, double whole) {
+inline double clamped_ratio(double part, double whole) {
   return whole > 0 ? std::clamp(part / whole, 0.0, 1.0) : 0;
 }
 
@@ -23,7 +23,7 @@ class SharedVariance {
     weight_ += n - 1;
     sum_ += sum / n * (n - 1);
     squares_ += squares / n * (n - 1);
-    products_ += (sum * sum - squares) / n;  // n - 1 times the mean over pairs
+    products_ += (sum * sum - squares) / n;  // n - 1 times the mean product of two values
   }
 
   double shared() const {  // at least 0
@@ -34,11 +34,11 @@ class SharedVariance {
   double own() const {  // at least 0
     return weight_ > 0 ? std::max(0.0, (squares_ - products_) / weight_) : 0;
   }
-  // Returns the shared part's share, 0 to 1; 0 if no group has two members.
-  double share() const { return share_of(shared(), shared() + own()); }
+  // Returns the shared part of the variance, 0 to 1; 0 if no group has two members.
+  double share() const { return clamped_ratio(shared(), shared() + own()); }
 
  private:
-  double weight_ = 0, sum_ = 0, squares_ = 0, products_ = 0;  // weighted means, times the weight
+  double weight_ = 0, sum_ = 0, squares_ = 0, products_ = 0;  // weighted sums over groups
 };
 
 }  // namespace yard

@@ -21,7 +21,7 @@ struct Config {
   std::string zone = "UTC0";
   void fields(FieldList& f) {
     f("jobs", jobs, {"all", "gpu"}, "jobs to read; gpu: only jobs that request GPUs");
-    f("zone", zone, "time zone of dates without one, in POSIX format");
+    f("zone", zone, "time zone of dates that name none, in POSIX format");
   }
 };
 

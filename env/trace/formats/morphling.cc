@@ -13,7 +13,7 @@ struct Config {
   int64_t min_steps = 1;
   void fields(FieldList& f) {
     f("min_steps", min_steps, int64_t{1}, int64_t{1'000'000'000},
-      "jobs with fewer steps are left out");
+      "least number of steps; jobs with fewer steps are left out");
   }
 };
 

@@ -325,7 +325,7 @@ class NativeCsvReader : public TraceReader {
       if (const std::optional<Flaw> flaw = check_native_job(job)) {
         return rows.unusable_at("column " + flaw->place, flaw->reason, flaw->expected, flaw->got);
       }
-      if (rows.said(epoch)) {
+      if (rows.has_value(epoch)) {
         int64_t epoch_s = 0;
         if (!rows.whole(epoch, epoch_s, -kMaxEpochS, kMaxEpochS)) return false;
         rows.set_epoch_unix_s(epoch_s);

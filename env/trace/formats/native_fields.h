@@ -1,5 +1,5 @@
-// Fields of a job in Yardmaster's own CSV and JSONL: one list for names, reading and writing, and
-// the rules that must hold between fields.
+// The fields of a job in Yardmaster's own CSV and JSONL: one list for names, reading and writing,
+// and the rules that hold between fields.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@
 namespace yard {
 
 // Calls `f` with each field's name and value, the minimum of a number, and the value which means
-// "not given". `J` is Job or const Job. `line` is not a field: it depends on the file. Nor is
-// `scored`, which a window sets.
+// "not given". `J` is Job or const Job. Job::line and Job::scored are not fields, since they depend
+// on the file and on the window.
 template <class J, class F>
 void visit_native_fields(J& job, F& f) {
   constexpr double kAnyNumber = std::numeric_limits<double>::lowest();
@@ -56,53 +56,53 @@ void visit_native_fields(J& job, F& f) {
   f.text("status", job.status);
 }
 
-inline constexpr size_t kNumRequiredFields = 4;  // the first fields, which every file has
-// An additional column, set in the first row only: the Unix time of the trace's zero.
+inline constexpr size_t kNumRequiredFields = 4;  // number of the first fields, which every file has
+// An additional column, set in the first row only: the Unix time of the trace's time 0.
 inline constexpr const char* kEpochColumn = "epoch_unix_s";
 inline constexpr int64_t kMaxEpochS = 100'000'000'000;
 
-// Returns the names of all fields, in order.
+// Returns the names of all fields, in the order of visit_native_fields().
 std::vector<std::string> native_field_names();
 
-// Returns the field that a column or key means: its name in any case ("Submit_S", "limit s"), or a
-// name of start and end ("start_s", "end_time"). Empty if it means none.
+// Returns the field that a column or key means, by its name in any case ("Submit_S", "limit s"), or
+// by a usual name of a start or end ("start_s", "end_time"); empty if it means none.
 std::string field_meant_by_column(std::string_view column);
 
-// Returns the key of one JSON object with all jobs: "jobs" of {"jobs":[{.... Empty for other JSON,
-// and for a job with a list of its own, such as groups.
+// Returns the key of the list if a text is one JSON object with a list of all jobs: "jobs" of
+// {"jobs":[{.... Empty for any other text, and for a job that has a list such as groups.
 std::string key_of_job_list(std::string_view text);
 
-// Throws InputError, naming --columns, if a name is not a field's.
+// Throws InputError, naming --columns, if `renames` has a name that is not the name of a field.
 void check_renames(const Renames& renames);
 
-// Returns column_advice() about missing fields of a table with these column names. If run_s is
-// missing, the advice may name start_s and end_s, which can replace it.
+// Returns the advice of column_advice() about fields that a table with these column names lacks. If
+// run_s is missing, the advice may name start_s and end_s as a replacement.
 std::string native_column_advice(std::vector<std::string> missing,
                                  const std::vector<std::string>& columns,
                                  const std::string& what = "column");
 
-// Returns the error about a table without these required columns. `got`: its line of names.
+// Returns the error that a table lacks required columns. `got` is the line of column names.
 InputError missing_columns(const std::string& where, const std::vector<std::string>& missing,
                            const std::vector<std::string>& columns, const std::string& got);
 
 // "columns that are not used: cluster, priorty (did you mean priority? --columns priority=priorty)"
 std::string unused_columns_text(const char* what, const std::vector<std::string>& names);
 
-// What is expected of a number of GPUs where a fraction is given.
+// Error text for a number of GPUs that is given as a fraction instead of a whole number.
 inline constexpr const char* kWholeGpus =
     "a whole number of GPUs (for a share, set gpu_milli of a group: gpus 1 and groups "
     "[{\"count\":1,\"gpu_milli\":500}])";
 
-// Why a value cannot be used, and its place in the job.
+// The reason why a value of a job cannot be used, and the value's place in the job.
 struct Flaw {
   std::string place, reason, expected, got;
 };
 
-// Returns the first inconsistency in a job, if any: its GPUs and groups, the sizes of a group,
-// deadlines that do not rise.
+// Returns the first inconsistency between fields of a job, if any: GPUs that do not match groups,
+// sizes of a group that contradict each other, deadlines that do not rise.
 std::optional<Flaw> check_native_job(const Job& job);
 
-// Names such as "ring". parse_pattern() returns nothing for other text.
+// Converts patterns to and from names such as "ring"; an unknown name gives no pattern.
 const char* pattern_name(Pattern pattern);
 std::optional<Pattern> parse_pattern(std::string_view text);
 std::string pattern_names();  // "none, ring, ..."

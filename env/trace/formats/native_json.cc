@@ -106,12 +106,12 @@ void JsonReader::fail(std::string place, std::string reason, std::string expecte
   }
 }
 
-bool JsonReader::array(const std::string& place, const Json& value) {
+bool JsonReader::expect_array(const std::string& place, const Json& value) {
   if (!value.is_array() && !value.is_null()) fail(place, "not a list", "a list", shown(value));
   return value.is_array() && !flaw_;
 }
 
-bool JsonReader::object(const std::string& place, const Json& value) {
+bool JsonReader::expect_object(const std::string& place, const Json& value) {
   if (!value.is_object()) fail(place, "not an object", "an object", shown(value));
   return value.is_object() && !flaw_;
 }
@@ -197,7 +197,7 @@ void JsonReader::number(const std::string& place, const Json& value, double leas
 }
 
 void JsonReader::texts(const std::string& place, const Json& value, std::vector<std::string>& out) {
-  if (!array(place, value)) return;
+  if (!expect_array(place, value)) return;
   for (size_t i = 0; i < value.size(); ++i) {
     std::string one;
     text(at(place, i), value[i], one);
@@ -207,9 +207,9 @@ void JsonReader::texts(const std::string& place, const Json& value, std::vector<
 }
 
 void JsonReader::dues(const std::string& place, const Json& value, std::vector<Due>& out) {
-  if (!array(place, value)) return;
+  if (!expect_array(place, value)) return;
   for (size_t i = 0; i < value.size(); ++i) {
-    if (!object(at(place, i), value[i])) return;
+    if (!expect_object(at(place, i), value[i])) return;
     Due due{.within_us = -1};
     for (const auto& [key, said] : value[i].items()) {
       const std::string where = at(place, i) + "." + key;
@@ -228,16 +228,16 @@ void JsonReader::dues(const std::string& place, const Json& value, std::vector<D
 }
 
 void JsonReader::groups(const std::string& place, const Json& value, std::vector<RoleGroup>& out) {
-  if (!array(place, value)) return;
+  if (!expect_array(place, value)) return;
   for (size_t g = 0; g < value.size(); ++g) {
-    if (!object(at(place, g), value[g])) return;
+    if (!expect_object(at(place, g), value[g])) return;
     RoleGroup group;
     for (const auto& [key, said] : value[g].items()) {
       const std::string where = at(place, g) + "." + key;
       bool known = key == "role" || key == "after" || key == "run_s";
       if (key == "role") text(where, said, group.role);
       if (key == "run_s") seconds(where, said, group.run_us);
-      if (key == "after" && array(where, said)) {
+      if (key == "after" && expect_array(where, said)) {
         for (size_t i = 0; i < said.size(); ++i) {
           int32_t before = -1;
           whole(at(where, i), said[i], 0, before);

@@ -1,4 +1,4 @@
-// Reads and writes parts of a job as JSON, for JSONL and for cells of the CSV that hold groups.
+// Reads and writes parts of a job as JSON, for the JSONL format and for CSV cells that hold groups.
 #pragma once
 
 #include <limits>
@@ -14,24 +14,24 @@ namespace yard {
 
 using Json = nlohmann::ordered_json;
 
-// Parses JSON. On an error, returns nothing and describes it in `flaw`.
+// Parses JSON. If `text` is not JSON, returns nothing and describes the error in `flaw`.
 std::optional<Json> parse_json(std::string_view text, Flaw& flaw);
 
-// Returns JSON as text. Throws InputError, naming `where`, if a text is not UTF-8.
+// Returns JSON as text. Throws InputError, naming `where`, if a string in it is not UTF-8.
 std::string dump_json(const Json& json, const std::string& where);
 
-// Returns the beginning of a value's text for messages, whatever the value is.
+// Returns the beginning of a JSON value's text, for messages about a value of any type.
 std::string shown(const Json& value);
 std::string shown(const nlohmann::json& value);
 
 // Returns seconds as a number, or as exact text if a double cannot hold the microseconds.
 Json seconds_json(int64_t us);
 
-// Reads values from JSON. Keeps the first error; later calls do nothing.
+// Reads values from JSON. JsonReader keeps the first error, after which its functions do nothing.
 class JsonReader {
  public:
-  // Each leaves `out` unchanged if `value` is null. text() accepts whole numbers: ids of jobs and
-  // users are often numbers.
+  // Reads a value into `out`, which a null value leaves unchanged. text() also accepts whole
+  // numbers, since ids of jobs and users are often numbers.
   void text(const std::string& place, const Json& value, std::string& out);
   void seconds(const std::string& place, const Json& value, int64_t& out_us);
   void whole(const std::string& place, const Json& value, int64_t least, int64_t most,
@@ -47,8 +47,8 @@ class JsonReader {
   const std::optional<Flaw>& flaw() const { return flaw_; }
 
  private:
-  bool array(const std::string& place, const Json& value);
-  bool object(const std::string& place, const Json& value);
+  bool expect_array(const std::string& place, const Json& value);
+  bool expect_object(const std::string& place, const Json& value);
 
   std::optional<Flaw> flaw_;
 };

@@ -293,7 +293,7 @@ class NativeJsonlReader : public TraceReader {
            key_of_job_list(line).empty();
   }
 
-  Layout layout() const override { return whole_lines(); }
+  Layout layout() const override { return line_layout(); }
 
   void read(Rows& rows) const override {
     check_renames(rows.renames());

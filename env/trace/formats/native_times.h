@@ -1,8 +1,8 @@
-// Times of jobs in Yardmaster's own CSV and JSONL, and in tables of other programs that the same
-// readers accept: those may lack run times, list jobs that never ran, count in other units, and
-// have local times from clocks that were put back.
+// Reads the times of jobs in Yardmaster's own CSV and JSONL, and in tables of other programs.
+// Tables of other programs may lack run times, list jobs that never ran, count in units other than
+// seconds, and have local times from clocks that were put back.
 //
-// A file with epoch_unix_s is Yardmaster's own and is read as it is written.
+// A file with epoch_unix_s was written by Yardmaster and is read exactly as it is written.
 #pragma once
 
 #include <functional>
@@ -18,53 +18,53 @@
 
 namespace yard {
 
-// Whether a field is a submission, a start or an end.
+// Returns whether a field holds the submission, start or end of a job.
 bool is_timestamp_field(std::string_view field);
 
-// Settings of the readers of both formats.
+// Settings of the readers of Yardmaster's own CSV and JSONL formats.
 struct NativeConfig {
   std::string zone = "UTC0";
-  void fields(FieldList& f) { f("zone", zone, "time zone of dates without one, in POSIX format"); }
+  void fields(FieldList& f) { f("zone", zone, "zone of dates that name none, in POSIX format"); }
 };
 
-// Which times a row gives, beside their values in the job.
+// The times of a row that may be ambiguous, and which kinds of time the row has.
 struct RowTimes {
   AmbiguousTime submit, start, end;
   AmbiguousTime& of(std::string_view field) {
     return field == "submit_s" ? submit : field == "logged_start_s" ? start : end;
   }
-  bool has_run = false;    // there is a column or key for the run time, even if it is empty
+  bool has_run = false;    // there is a column or key for the run time, even if empty
   bool has_start = false;  // there is a column or key for the start
-  bool has_ends = false;   // there are columns for start and end, or a key for either
+  bool has_ends = false;   // there are columns for start and end, or a key for start or end
 };
 
-// Returns the unit of a time whose column or key has this name in the file.
+// Returns the unit of times in a column or key by its name in the file: seconds unless named.
 const TimeUnit& time_unit_of_column(const std::string& column);
 
-// Notices about columns that are in a unit other than seconds by their names.
+// Adds notices about columns whose names state a unit other than seconds.
 class UnitNotices {
  public:
-  // Reports that a value of the column was converted for the field. Adds one notice for each pair
-  // of field and column.
+  // Adds a notice, once for each pair of field and column, that values of the column were converted
+  // to seconds for the field.
   void add(Rows& rows, const std::string& field, const std::string& column, const TimeUnit& unit);
 
  private:
   std::vector<std::pair<std::string, std::string>> noted_;
 };
 
-// Reports why "logged_start_s" or "logged_end_s" of a row cannot be used. `reason` is the same for
-// all such rows. `expected` follows the name of the field in the message.
+// Reports why "logged_start_s" or "logged_end_s" of a row cannot be used. `reason` is the same text
+// for all rows with the same problem. `expected` follows the field's name in the message.
 using RefuseTime =
     std::function<void(const char* field, const std::string& reason, const std::string& expected)>;
 
-// Completes the times of a job that was read: leaves out jobs that never ran, chooses the readings
-// of clock times that come twice, and computes a missing run time from start and end. Returns false
-// if the row was left out or refused. `zone`: the setting; UTC0 is its default.
+// Completes the times of a job: leaves out a job that never ran, chooses the meanings of ambiguous
+// clock times, and computes a missing run time from start and end. Returns false if the row was
+// left out or refused. `zone` is the setting, by default UTC0.
 bool complete_times(Rows& rows, const TimestampReader& timestamps, const std::string& zone,
                     const RowTimes& row, const RefuseTime& refuse, Job& job);
 
-// Returns whether a file without epoch_unix_s would be read as another trace: complete_times()
-// would change a job, or a large time would be read as a date.
+// Returns whether reading a written file would give a different trace if epoch_unix_s were missing:
+// if complete_times() would change a job, or a large time would be read as a date.
 bool needs_epoch_column(const Trace& trace);
 
 }  // namespace yard

@@ -54,7 +54,7 @@ class OpenbReader : public TraceReader {
       if (!rows.text(name, job.id) || !rows.gpus(gpus, job.gpus, 0)) return false;
       if (job.gpus == 0 && config_.pods == "gpu") return rows.leave_out_row("requests no GPU");
       if (!read_task(rows, job) || !read_times(rows, times, pods, job)) return false;
-      if (rows.said(spec) && !read_types(rows, spec, job)) return false;
+      if (rows.has_value(spec) && !read_types(rows, spec, job)) return false;
       job.tenant = rows.trimmed(qos);
       job.status = rows.trimmed(phase);
       ++pods;
@@ -111,8 +111,8 @@ class OpenbReader : public TraceReader {
       job.run_us = micros(config_.run_s);
       return true;
     }
-    if (!rows.said(times.scheduled)) return rows.leave_out_row("never placed");
-    if (!rows.said(times.deleted)) return rows.leave_out_row("has not ended");
+    if (!rows.has_value(times.scheduled)) return rows.leave_out_row("never placed");
+    if (!rows.has_value(times.deleted)) return rows.leave_out_row("has not ended");
     Job logged;
     if (!rows.seconds(times.created, logged.submit_us) ||
         !rows.seconds(times.scheduled, logged.logged_start_us) ||

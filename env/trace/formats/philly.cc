@@ -133,7 +133,7 @@ class PhillyLogReader : public TraceReader {
            has("\"attempts\"") && has("\"submitted_time\"");
   }
 
-  Layout layout() const override { return whole_lines(); }
+  Layout layout() const override { return line_layout(); }
 
   void read(Rows& rows) const override {
     Objects objects;

@@ -1,4 +1,4 @@
-// Rejects files that are not traces with one sentence: what the file looks like, and what to do.
+// Rejects a file that is no trace with one sentence: what the file looks like and what to do.
 #pragma once
 
 #include "env/trace/core/column_names.h"
@@ -6,11 +6,11 @@
 
 namespace yard {
 
-// Throws InputError about a file that no reader can read, whatever its format: an archive, another
-// compression, a workbook, an HTML page, UTF-16, an empty file.
+// Throws InputError if no reader can read a file whatever its format: an archive, a compression
+// other than gzip, a workbook, an HTML page, UTF-16, an empty file.
 void reject_unreadable(const FileHead& head);
 
-// Throws InputError about a text which no format recognises.
+// Throws InputError about a text whose format no reader recognises.
 [[noreturn]] void reject_unknown(const FileHead& head);
 
 }  // namespace yard

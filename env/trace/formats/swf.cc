@@ -36,7 +36,7 @@ struct Config {
       "field read as the tenant; queue: the group if the queue is unknown");
     f("unknown_run_s", unknown_run_s, -1.0, 1e9,
       "run time of jobs whose run time is unknown, in seconds; -1: such jobs are unusable");
-    f("dependencies", dependencies, "start each job only after its preceding job has ended");
+    f("dependencies", dependencies, "start a job only after the job that it depends on has ended");
   }
 };
 

@@ -24,7 +24,7 @@ class TiresiasReader : public TraceReader {
         return false;
       }
       job.name = job.model = rows.trimmed(model);
-      return !rows.said(iterations) || rows.number(iterations, job.iterations);
+      return !rows.has_value(iterations) || rows.number(iterations, job.iterations);
     });
   }
 

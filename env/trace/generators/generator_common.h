@@ -1,8 +1,8 @@
-// Tools shared by workload generators. Parameters of a generator are a struct with the members
-// `jobs`, `cluster_gpus`, fields() and `kRevision`. The revision must change whenever the same
-// parameters and seed generate other jobs. A function generate_NAME(params, options) returns jobs
-// sorted by submission, with run times in whole seconds. `jobs` and `cluster_gpus` of the options,
-// if set, replace those of the parameters.
+// Tools shared by workload generators. Each generator has a struct of parameters with the members
+// `jobs`, `cluster_gpus`, fields() and `kRevision`. kRevision must change whenever unchanged
+// parameters and an unchanged seed generate different jobs. A function generate_NAME(params,
+// options) returns jobs sorted by submission, with run times in whole seconds. The options `jobs`
+// and `cluster_gpus`, if set, replace the parameters of these names.
 #pragma once
 
 #include <array>
@@ -23,7 +23,7 @@ namespace yard {
 // Draws an index in proportion to its weight, never one of weight 0. Requires: a positive sum.
 size_t draw_by_weight(std::span<const double> weights, Rng& rng);
 
-// Draws many indices in proportion to weights.
+// Draws indices in proportion to weights, faster than draw_by_weight() if it draws many.
 class WeightedPick {
  public:
   WeightedPick() = default;
@@ -41,21 +41,21 @@ class WeightedPick {
 // Sorts the jobs by submission and gives them the ids 0, 1, 2, ...
 void sort_and_number(std::vector<Job>& jobs);
 
-// Draws arrivals uniformly over `span_s` seconds, in whole seconds. Sorts and numbers the jobs. A
-// span of GPU time / (load x GPUs of the cluster) makes the cluster's load equal `load`.
+// Draws arrivals uniformly over `span_s` seconds, in whole seconds, and sorts and numbers the jobs.
+// The load of a cluster is L if the span is the jobs' GPU time / (L x GPUs of the cluster).
 void spread_arrivals(std::vector<Job>& jobs, double span_s, Rng rng);
 
-// Sizes of jobs, whose shares are the parameters share_1 to share_16.
+// The numbers of GPUs that jobs ask for, whose shares are the parameters share_1 to share_16.
 inline constexpr std::array<int32_t, 5> kGpuCounts = {1, 2, 4, 8, 16};
 
-// Sets the shares of sizes above `cluster_gpus` to 0. Throws InputError naming `where` if no share
-// is left, or if shortest_s is above longest_s.
+// Sets the shares of jobs with more than `cluster_gpus` GPUs to 0. Throws InputError naming `where`
+// if no share is left, or if shortest_s is above longest_s.
 std::vector<double> shares_of_fitting_sizes(std::vector<double> shares, int cluster_gpus,
                                             double shortest_s, double longest_s,
                                             const std::string& where);
 
-// Returns the parameters with the numbers of jobs and GPUs in `options`, if set. Throws InputError
-// naming `where` if there are no jobs, or fewer GPUs than `least_gpus`.
+// Returns the parameters with the numbers of jobs and GPUs from `options`, if set. Throws
+// InputError naming `where` if there are no jobs, or fewer GPUs than `least_gpus`.
 template <class Params>
 Params with_options(Params params, const GenerateOptions& options, const std::string& where,
                     int least_gpus, const std::string& expected) {
@@ -67,8 +67,8 @@ Params with_options(Params params, const GenerateOptions& options, const std::st
       std::to_string(params.jobs) + " jobs, " + std::to_string(params.cluster_gpus) + " GPUs");
 }
 
-// Returns a SHA-256 over the revision and one line `name=value` per parameter. Every score contains
-// the hash, so that scores on different workloads are never compared.
+// Returns a SHA-256 of the revision and of one line `name=value` per parameter. Every score
+// contains the hash, so that scores on different workloads are never compared.
 std::string hash_of_lines(const std::string& revision,
                           const std::vector<std::pair<std::string, std::string>>& parameters);
 template <class Params>
@@ -76,7 +76,7 @@ std::string hash_of_parameters(const Params& params) {
   return hash_of_lines(Params::kRevision, record(params));
 }
 
-// The generator that calls generate_jobs(params, options).
+// The workload generator that calls the function generate_jobs(params, options).
 template <class Params, auto generate_jobs>
 class GeneratorOf final : public TraceGenerator {
  public:

@@ -1,9 +1,9 @@
 // The generator `synthetic:habits`: users that arrive by hour and weekday, submit batches of
 // similar jobs, and have typical run times and sizes.
 //
-// log(run time) = log(median) + user + batch + job, where the last three are independent and
-// normal. A user's part is fixed for the whole trace; a batch's part is shared by jobs submitted
-// within minutes. So finished jobs and running siblings predict a run time in part.
+// log(run time) = log(median) + user + batch + job, where the last three terms are independent and
+// normal. A user's term is fixed for the whole trace; a batch's term is shared by jobs submitted
+// within minutes. Finished jobs and running siblings therefore predict a part of a run time.
 #pragma once
 
 #include <vector>
@@ -12,41 +12,41 @@
 
 namespace yard {
 
-// Sources: "TACC" is the Lonestar6 A100 log (Ding et al., SC 2023), "ITP" the Microsoft ITP logs of
-// 2021 (released with ElasticFlow, ASPLOS 2023), "Philly" the log of Jeon et al. (ATC 2019). Each
-// was measured on the first 60 % of the log's jobs or time. "Chosen" values have no source.
+// Sources of the values: "TACC" is the Lonestar6 A100 log (Ding et al., SC 2023), "ITP" the
+// Microsoft ITP logs of 2021 (released with ElasticFlow, ASPLOS 2023), "Philly" the log of Jeon et
+// al. (ATC 2019). Each is measured on the first 60 % of a log. A "chosen" value has no source.
 struct UserHabitJobsParams {
   static constexpr const char* kRevision = "1";
   // Size.
-  int jobs = 4000;         // chosen: about two weeks on the cluster below
-  int cluster_gpus = 128;  // chosen: 16 nodes of 8
-  double load = 0.90;      // chosen: greedy's mean wait is then 2 to 3 times the mean run time
+  int jobs = 4000;         // chosen: about two weeks on 128 GPUs
+  int cluster_gpus = 128;  // chosen: 16 nodes of 8 GPUs
+  double load = 0.90;      // chosen: the mean wait under `greedy` is 2 to 3 times the mean run time
 
-  // When batches begin: relative rates, normalised over the week. Time 0 of the trace is Monday
-  // 00:00. TACC, submissions by hour of day and by weekday.
+  // Relative rates at which batches begin, by hour of day and by weekday, normalised over the week.
+  // Source: submissions in TACC. Time 0 of the trace is Monday 00:00.
   std::vector<double> hours = {0.71, 0.52, 0.45, 0.35, 0.34, 0.35, 0.28, 0.55,
                                0.91, 1.23, 1.47, 1.83, 1.52, 1.58, 1.75, 1.71,
                                1.70, 1.16, 1.04, 1.08, 0.74, 1.04, 0.84, 0.86};
   std::vector<double> weekdays = {1.25, 1.27, 1.12, 1.04, 0.87, 0.60, 0.85};
 
-  // Users. The r-th most active user submits in proportion to r^-activity_exponent.
-  int users = 40;                   // chosen: a group that shares 128 GPUs
-  double activity_exponent = 0.65;  // TACC, the 60 most active users
-  double batch_jobs = 3.0;          // mean, geometric; ITP 02: 3.0 jobs of a size within 5 minutes
-  double sibling_gap_s = 60;        // mean, exponential; ITP 02, 05, 08: 52 to 65 s
+  // The r-th most active user submits jobs in proportion to r^-activity_exponent.
+  int users = 40;                   // chosen: a group of users that shares 128 GPUs
+  double activity_exponent = 0.65;  // TACC: fitted to the 60 most active users
+  double batch_jobs = 3.0;          // mean (geometric); ITP 02: 3.0 jobs of a size within 5 minutes
+  double sibling_gap_s = 60;        // mean (exponential); ITP 02, 05 and 08: 52 to 65 s
 
-  // Numbers of GPUs: shares of batches. Philly, virtual cluster ee9e8c, 62 % multi-GPU.
+  // Shares of batches by the GPUs of their jobs. Source: Philly, virtual cluster ee9e8c.
   double share_1 = 0.38, share_2 = 0.05, share_4 = 0.21, share_8 = 0.31, share_16 = 0.05;
-  double own_size_share = 0.6;  // chosen: batches of the user's favourite size; others: any
+  double own_size_share = 0.6;  // chosen: share of batches of the user's favourite size
 
-  // Run times: standard deviations of their logarithm. Chosen: 1.6 in total and 1.1 within a user,
-  // between ITP (1.1 to 1.4 in total) and TACC (2.4 in total, 1.9 within a user).
-  double median_s = 2400;  // chosen: mean about two hours; Philly's median is 1,521 s
+  // Standard deviations of log run time: 1.6 in total and 1.1 within a user, chosen between ITP
+  // (1.1 to 1.4 in total) and TACC (2.4 in total, 1.9 within a user).
+  double median_s = 2400;  // chosen: the mean is about two hours; Philly's median is 1,521 s
   double log_sd_user = 1.16;
-  double log_sd_batch = 0.88;  // with log_sd_job: siblings of one user correlate 0.64, as in TACC
+  double log_sd_batch = 0.88;  // chosen: run times of a user's siblings correlate 0.64, as in TACC
   double log_sd_job = 0.66;
   double shortest_s = 60;     // chosen: lower bound of run times
-  double longest_s = 432000;  // chosen: upper bound, five days
+  double longest_s = 432000;  // chosen: upper bound of run times, five days
 
   void fields(auto& f) {
     f("jobs", jobs, 1, 10'000'000, "number of jobs");
@@ -56,7 +56,7 @@ struct UserHabitJobsParams {
     f("weekdays", weekdays, "relative arrivals on each of the 7 days from Monday");
     f("users", users, 1, 100'000, "number of users");
     f("activity_exponent", activity_exponent, 0.0, 4.0,
-      "exponent x: user r submits in proportion to r^-x");
+      "exponent x: the r-th most active user submits in proportion to r^-x");
     f("batch_jobs", batch_jobs, 1.0, 1000.0, "mean number of jobs submitted together");
     f("sibling_gap_s", sibling_gap_s, 0.0, 86400.0,
       "mean time between jobs of a batch, in seconds");
@@ -78,7 +78,7 @@ struct UserHabitJobsParams {
   }
 };
 
-// No job is larger than the cluster.
+// Generates the jobs of `synthetic:habits`. No job asks for more GPUs than the cluster has.
 std::vector<Job> generate_user_habit_jobs(const UserHabitJobsParams& params,
                                           const GenerateOptions& options);
 

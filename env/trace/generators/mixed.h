@@ -1,8 +1,8 @@
-// The generator `synthetic:mixed`, in which placement and GPU type matter. Jobs of 24 user classes
-// name models. Cluster `mixed-9` defines their speed by GPU type, and how spreading and co-location
-// slow them. An episode is 256 jobs.
-//
-// Frozen: agents are trained and compared on it. Each seed is an episode of the same workload.
+// The generator `synthetic:mixed`, for which placement and GPU type matter. The jobs, of 24 classes
+// of users, name the models that they train. The cluster `mixed-9` defines the speed of each model
+// by GPU type, and how spreading and co-location slow jobs.
+// An episode is 256 jobs of one seed.
+// The workload is frozen, because agents are trained and compared on it.
 #pragma once
 
 #include <vector>
@@ -11,15 +11,15 @@
 
 namespace yard {
 
-// All values are chosen, not measured.
+// All default values are chosen, not measured.
 struct MixedJobsParams {
   static constexpr const char* kRevision = "1";
   int jobs = 256;
   int cluster_gpus = 72;  // of mixed-9
   double load = 0.6;
-  // Shares of jobs. A job's user class is drawn after its size, by favourite size.
+  // Shares of jobs by size. A job's user class is drawn by the favourite sizes of the classes.
   double share_1 = 0.40, share_2 = 0.15, share_4 = 0.20, share_8 = 0.17, share_16 = 0.08;
-  double favourite = 6;  // weight of a class for its favourite size; 1 for other sizes
+  double favourite = 6;  // weight of a user class for jobs of its favourite size; 1 for other sizes
   double first_model_share = 0.7;
   double shortest_s = 60, longest_s = 172800;
 
@@ -33,15 +33,15 @@ struct MixedJobsParams {
     f("share_8", share_8, 0.0, 1.0, "share of jobs of 8 GPUs");
     f("share_16", share_16, 0.0, 1.0, "share of jobs of 16 GPUs");
     f("favourite", favourite, 1.0, 1000.0,
-      "weight of a class for its preferred size; 1 for other sizes");
+      "weight of a user class for jobs of its preferred size; 1 for other sizes");
     f("first_model_share", first_model_share, 0.0, 1.0,
-      "share of a class's jobs with its first model");
+      "share of a user class's jobs that train its first model");
     f("shortest_s", shortest_s, 1.0, 1e8, "shortest run time, in seconds");
     f("longest_s", longest_s, 1.0, 1e8, "longest run time, in seconds");
   }
 };
 
-// No job is larger than the cluster.
+// Generates the jobs of `synthetic:mixed`. No job asks for more GPUs than the cluster has.
 std::vector<Job> generate_mixed_jobs(const MixedJobsParams& params, const GenerateOptions& options);
 
 }  // namespace yard

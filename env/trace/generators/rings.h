@@ -1,8 +1,8 @@
 // The generator `synthetic:rings`: jobs of one to eight workers with one GPU each, which exchange
-// gradients by all-reduce on the cluster `rings-8`. There, the all-reduce algorithm and the
-// priority on a full link can be chosen. Each mix has its own weights of models and sizes, so that
-// agents can be trained on some mixes and tested on others (meta-learning). All figures are chosen,
-// not measured.
+// gradients by all-reduce on the cluster `rings-8`. On this cluster, a policy can choose the
+// all-reduce algorithm and the priority on a full link. Each mix of jobs has its own weights of
+// models and sizes, so that agents can be trained on some mixes and tested on others
+// (meta-learning). All values are chosen, not measured.
 #pragma once
 
 #include <vector>
@@ -33,7 +33,7 @@ struct AllReduceJobsParams {
     f("mean_min", mean_min, 1.0, 1e6, "mean run time, in minutes; a mix multiplies it by 0.5 to 2");
     f("log_sd", log_sd, 0.0, 4.0, "standard deviation of the logarithm of run times");
     f("larger", larger, -4.0, 4.0,
-      "exponent x: multiplies the weight of a size of w workers by w^x");
+      "exponent x: the weight of jobs with w workers is multiplied by w^x");
     f("other_models", other_models, 0.0, 1.0,
       "share of jobs whose model is one of four that are in no mix");
     f("limit_sd", limit_sd, 0.0, 4.0,

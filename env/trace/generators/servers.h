@@ -1,9 +1,9 @@
-// The generator `synthetic:servers`: jobs of workers and parameter servers, as in DL2 and Harmony.
-// It belongs to the cluster `servers-13` and the speeds of experiments/speeds/servers.csv.
-//
-// Frozen: agents are trained and compared on it. Each seed is an episode of the same workload. From
-// DL2's paper: 30 jobs on 13 servers, eight models, a mean of 147 minutes, at most 16 tasks of each
-// kind. All else is chosen, not measured.
+// The generator `synthetic:servers`: jobs of workers and parameter servers, as in DL2 and
+// Harmony. It belongs to the cluster `servers-13` and the speeds of
+// experiments/speeds/servers.csv.
+// The workload is frozen, because agents are trained and compared on it. Each seed is one episode.
+// DL2's paper gives 30 jobs on 13 servers, eight models, a mean of 147 minutes, and at most 16
+// tasks of each kind. All other values are chosen, not measured.
 #pragma once
 
 #include <vector>
@@ -42,7 +42,7 @@ struct ParameterServerJobsParams {
   }
 };
 
-// The limit of a job equals its run time.
+// Generates the jobs of `synthetic:servers`. The time limit of a job equals its run time.
 std::vector<Job> generate_parameter_server_jobs(const ParameterServerJobsParams& params,
                                                 const GenerateOptions& options);
 

@@ -1,10 +1,10 @@
 // Costs of saving and restoring a job, by the size of its model. A save writes a checkpoint to
-// storage; a restore reads it and starts the job's processes again.
+// storage; a restore reads the checkpoint and starts the job's processes again.
 //
 //   save    = save_s + bytes / storage
 //   restore = start_s + bytes / storage        bytes = parameters' bytes x state_per_weight
 //
-// Times in the trace come first, then those of a file of restarts, then this model. A job of an
+// Costs in the trace come first, then costs in a file of restarts, then this model. A job of an
 // unknown model pays the costs of the rule set.
 #pragma once
 
@@ -14,9 +14,9 @@
 
 namespace yard {
 
-// Defaults. A checkpoint holds three values for each weight: the weight and Adam's two moments
+// Default costs. A checkpoint holds three values for each weight: the weight and Adam's two moments
 // (Kingma and Ba, ICLR 2015). start_s is the smallest restart cost of a model in Sia (SOSP 2023).
-// storage_gib_per_s is assumed: one job's share of a shared file system.
+// storage_gib_per_s is assumed to be one job's share of a shared file system.
 struct CheckpointCostModel {
   double state_per_weight = 3;
   double storage_gib_per_s = 0.5;
@@ -25,7 +25,7 @@ struct CheckpointCostModel {
 
   void fields(FieldList& f) {
     f("state_per_weight", state_per_weight, 0, 100,
-      "values in a checkpoint per weight of the model");
+      "number of values in a checkpoint per weight of the model");
     f("storage_gib_per_s", storage_gib_per_s, 1e-6, 1e6, "storage bandwidth of a job, in GiB/s");
     f("save_s", save_s, 0, 1e6,
       "fixed time of a save, in seconds, before the time to write the checkpoint");
@@ -34,7 +34,7 @@ struct CheckpointCostModel {
   }
 };
 
-// Fills in save_us and restore_us of jobs for which the trace does not give them.
+// Sets save_us and restore_us of the jobs for which the trace gives no costs.
 void fill_checkpoint_costs(Trace& trace, const Profiles& profiles,
                            const CheckpointCostModel& model);
 

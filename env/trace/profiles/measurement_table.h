@@ -1,4 +1,4 @@
-// A CSV table of measurements with named columns. Every number must be usable; otherwise the reader
+// A CSV table of measurements with named columns. If a number in it cannot be used, the table
 // throws InputError with file, line and column.
 #pragma once
 
@@ -13,27 +13,27 @@ namespace yard {
 
 class MeasurementTable {
  public:
-  // Numbers outside this range are taken for typing errors, since results could overflow.
+  // A number outside this range counts as a typing error, since results of it could overflow.
   static constexpr double kMin = 1e-18, kMax = 1e18;
   static constexpr int32_t kMaxGpus = 1 << 16;
 
-  // The first line names the columns, each once; else throws InputError. `lines` must outlive this.
+  // Throws InputError unless line 1 names each column once. `lines` must outlive this object.
   explicit MeasurementTable(Lines& lines);
 
-  // Returns the index of a column. Throws InputError if there is no such column.
+  // Returns the index of a column. Throws InputError if the table lacks the column.
   int column(std::string_view name) const;
   const std::vector<std::string>& columns() const { return columns_; }
 
-  // Moves to the next row and skips empty lines. Returns false at the end. Throws InputError if the
-  // number of fields is not the number of columns.
+  // Moves to the next row that is not empty, or returns false at the end of the file. Throws
+  // InputError if the row does not have one field for each column.
   bool next();
 
-  // Values of the current row. Each throws InputError if the field holds none.
+  // Returns a value of the current row. Throws InputError if the field has no valid value.
   std::string_view text(int column) const { return fields_[static_cast<size_t>(column)]; }
   double positive(int column) const { return number(column, false); }     // kMin to kMax
-  double not_negative(int column) const { return number(column, true); }  // 0, or kMin to kMax
+  double not_negative(int column) const { return number(column, true); }  // is 0, or kMin to kMax
   int32_t count(int column) const;                                        // 1 to kMaxGpus
-  std::vector<int32_t> placement(int column) const;  // "1112": GPUs on each of four nodes
+  std::vector<int32_t> placement(int column) const;  // "1112": numbers of GPUs on four nodes
   [[noreturn]] void refuse(int column, const std::string& expected) const;
 
  private:

@@ -23,25 +23,25 @@ namespace yard {
 
 class Throughputs {
  public:
-  using Kind = std::pair<std::string, int32_t>;  // "ResNet-18 (batch size 32)", GPUs
+  using Kind = std::pair<std::string, int32_t>;  // kind of job, number of its GPUs
 
   static Kind kind_of(const Job& job);
-  // Returns the text of a kind in files: "('ResNet-18 (batch size 32)', 2)".
+  // Returns the text of a kind of job in files: "('ResNet-18 (batch size 32)', 2)".
   static std::string text_of(const Kind& kind);
 
-  // Parses such a text. Returns nothing if it is invalid.
+  // Parses a kind of job written by text_of(). Returns nothing if the text is invalid.
   static std::optional<Kind> parse_kind(std::string_view text);
 
-  // Loads a file. Throws InputError with the file, the keys on the way and what was expected.
+  // Loads a file. Throws InputError with the file, the keys of the bad value and what was expected.
   static Throughputs load(const std::string& path);
 
   const std::string& path() const { return path_; }
   std::vector<std::string> types() const;
   bool has_type(const std::string& type) const { return types_.contains(type); }
 
-  // Returns nothing if the file has no value. A measured 0 means that it does not run there.
+  // Returns steps per second, or nothing if the file has no value; 0: the job does not run there.
   std::optional<double> alone(const std::string& type, const Kind& kind) const;
-  // Returns the throughputs of `kind` and of `other`. If one is 0, they cannot share GPUs.
+  // Returns the throughputs of `kind` and of `other`. If one is 0, these jobs cannot share GPUs.
   std::optional<std::pair<double, double>> colocated_throughputs(const std::string& type,
                                                                  const Kind& kind,
                                                                  const Kind& other) const;

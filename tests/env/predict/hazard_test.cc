@@ -29,7 +29,7 @@ std::vector<float> hazards_of(const BinEdges& edges, Survives survives) {
   return out;
 }
 
-const EndsWithinBin kEven = EndsWithinBin::even();
+const EndsWithinBin kEven = EndsWithinBin::uniform();
 
 TEST(TimeBins, AreQuarterOctaves) {
   const BinEdges edges;

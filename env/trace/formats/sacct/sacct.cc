@@ -30,7 +30,7 @@ class SacctReader : public TraceReader {
   }
 
   // Whole lines, since the first line determines the delimiter.
-  Layout layout() const override { return whole_lines(); }
+  Layout layout() const override { return line_layout(); }
 
   void read(Rows& rows) const override {
     rows.move_zero_to_first_submission();

@@ -184,7 +184,7 @@ class SacctJsonReader : public TraceReader {
     return head.is_json() && has("\"jobs\"") && others && !has("\"submit_s\"");
   }
 
-  Layout layout() const override { return whole_lines(); }
+  Layout layout() const override { return line_layout(); }
 
   void read(Rows& rows) const override {
     rows.move_zero_to_first_submission();

@@ -1,10 +1,10 @@
-// Turns rows of Slurm's accounting, in any form, into jobs. Rows without a job are left out with
-// the reason, rows of one job are joined, and jobs that share a number become separate jobs.
-// SacctLog log(config, settings, rows, {"JobID", "Submit", "Elapsed", "AllocTRES"}); while (...)
-// log.take(fields); log.finish();  A job arrives when it may run (Eligible): holds, begin times and
-// dependencies are not wait. A requeued job arrives with its first row; its run time is that of its
-// last run. A resized job runs as long as all its parts, with the GPUs of the part closest to the
-// GPU time that it held.
+// Turns rows of Slurm's accounting, in any form, into jobs: call take() for each row, and finish().
+// Rows that hold no run of a job are left out with the reason, rows of one job are joined, and jobs
+// that share a number become separate jobs. A job arrives when it may run (column Eligible), so
+// that holds, begin times and dependencies do not count as waiting. A requeued job arrives with its
+// first row, and has the run time of its last run. A resized job runs as long as all its parts
+// together, with the GPUs of the part whose GPU count comes closest to the GPU time that the job
+// held.
 #pragma once
 
 #include <cstdint>
@@ -35,39 +35,39 @@ struct SacctConfig {
 
 class SacctLog {
  public:
-  // Returns the only columns that are used.
+  // Returns the names of the sacct columns that SacctLog reads; it ignores all others.
   static const std::vector<std::string>& used_columns();
 
-  // `rows` must outlive this. `is_from_spreadsheet`: a spreadsheet or pandas wrote it, and 1.0 is
-  // the number 1 (else the first step of job 1). Throws InputError if a column is missing that jobs
-  // need or a setting names.
+  // `rows` must outlive this object. Set `is_from_spreadsheet` if a spreadsheet or pandas wrote the
+  // table, so that 1.0 is the number 1 rather than a step of job 1. Throws InputError if a column
+  // is missing that jobs need or a setting names.
   SacctLog(const SacctConfig& config, const Settings& given, Rows& rows,
            std::vector<std::string> columns, bool is_from_spreadsheet = false);
 
-  // Reads the current row, one field per column. Returns whether it holds a run of a job.
+  // Reads the current row, one field per column. Returns whether the row holds a run of a job.
   bool take(const std::vector<std::string_view>& fields);
 
-  // Adds the jobs to the rows. Throws InputError about a setting that has no effect on the log.
+  // Adds the jobs to `rows`. Throws InputError about a setting that has no effect on the log.
   void finish();
 
  private:
-  // Indices of the columns, in the order of used_columns(); -1: missing.
+  // Indices of the columns, in the order of used_columns(); -1: the log lacks the column.
   struct Columns {
     int id, submit, eligible, start, end, elapsed, elapsed_raw, limit, limit_raw, state, user, uid,
         name, priority, nodes, cpus, mem, req_tres, alloc_tres, req_gres, alloc_gres, alloc_nodes,
         alloc_cpus, node_list, cluster, tenant;
   };
-  // One run of a job, or the part of a run between two changes of its size.
+  // One run of a job, or the part of a run between two changes of the job's size.
   struct Run {
-    Job job;  // submit_us: when it may run
+    Job job;  // submit_us: time from which the job may run
     int64_t submitted_us = 0;
     uint32_t cluster = 0;
     std::string_view state;
-    bool unallocated = false;  // ran for 0 s with nothing allocated
+    bool unallocated = false;  // ran for 0 s with no resources allocated
     bool dropped = false;
-    bool had_decimal_zero = false;  // its number is written "7.0"
+    bool had_decimal_zero = false;  // the job's number is written "7.0"
   };
-  // A row of a job that does not run, or not to its end.
+  // Reasons to leave out a row of a job that has not run, or has not run to its end.
   static constexpr const char* kNotStarted = "has not started";
   static constexpr const char* kNotEnded = "has not ended";
   static constexpr const char* kNeverStarted = "never started";
@@ -124,7 +124,7 @@ class SacctLog {
   std::vector<std::string> columns_;
   Columns at_;
   const std::vector<std::string_view>* fields_ = nullptr;
-  // In chunks: a growing vector would copy all runs.
+  // Runs are stored in chunks, since one growing vector would copy all of them.
   using Piece = std::vector<Run, MmapAllocator<Run>>;
   static constexpr size_t kPiece = 2048;
   Run& run(size_t i) { return runs_[i / kPiece][i % kPiece]; }
@@ -134,7 +134,7 @@ class SacctLog {
   std::vector<std::string> clusters_;
   bool is_table_;
   std::vector<std::string_view> table_row_;    // fields of the current row of a table
-  std::unordered_set<std::string> whole_ids_;  // in a table: numbers written as "7" or "7.batch"
+  std::unordered_set<std::string> whole_ids_;  // job numbers that a table writes "7" or "7.batch"
   bool dates_seen_ = false, allocations_seen_ = false, gpus_seen_ = false, shards_seen_ = false;
 };
 

@@ -1,4 +1,4 @@
-// Reads what a job in Slurm's accounting holds: GPUs, their type, nodes, CPUs and memory.
+// Reads the resources of a job in Slurm's accounting: GPUs, their type, nodes, CPUs and memory.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace yard {
 
-// The request in a row, as far as it is given.
+// The resource columns of a row of Slurm's accounting, as far as the row has them.
 struct SlurmRequest {
   Tres asked, given;           // ReqTRES, AllocTRES
   int64_t nodes = -1;          // NNodes
@@ -19,18 +19,18 @@ struct SlurmRequest {
   std::string gpus_each_column = "ReqGRES";
 };
 
-// How the request is interpreted.
+// Rules by which the resource columns of a row become the resources of a job.
 struct SlurmRequestRules {
-  bool allocated = true;      // allocated resources come before requested ones
-  int64_t gpus_per_node = 0;  // of every job, overriding the row; 0: as in the row
+  bool allocated = true;      // allocated resources, rather than requested ones, are used if given
+  int64_t gpus_per_node = 0;  // GPUs per node of every job, overriding the row; 0: as in the row
   int64_t shards_per_gpu = 0;
 };
 
 struct SlurmFlaw {
-  std::string column, reason, expected, got;  // column: empty if several are concerned
+  std::string column, reason, expected, got;  // column: empty if several columns are concerned
 };
 
-// Sets gpus, gpu_types and groups. Returns the reason if it cannot.
+// Sets gpus, gpu_types and groups of `job`, or returns the reason why they cannot be set.
 std::optional<SlurmFlaw> set_job_resources(const SlurmRequest& request,
                                            const SlurmRequestRules& rules, Job& job);
 
