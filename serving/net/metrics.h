@@ -7,6 +7,7 @@
 #include <string>
 
 #include "serving/engine/model_store.h"
+#include "serving/kubernetes/extender.h"
 #include "serving/log/decision_log.h"
 #include "serving/net/credentials.h"
 #include "serving/snapshot/messages.h"
@@ -23,6 +24,8 @@ class Metrics {
   void decided(const pb::DecideResponse& response, const std::string& known);
   void refused_request();
   void denied_request(const std::string& port);  // no valid token
+  // An answer to kube-scheduler. `verb`: of /k8s/VERB; `code`: of HTTP.
+  void extended(const std::string& verb, int code, double seconds);
 
   struct Gauges {
     int pending = 0;
@@ -38,6 +41,7 @@ class Metrics {
     Credentials::Status credentials;
     ModelStore::Status models;
     std::optional<DecisionLog::Counts> log;  // absent without a log
+    kubernetes::Extender::Counts extender;
   };
   // Returns the text of /metrics.
   std::string text(const Gauges& now);

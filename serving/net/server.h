@@ -6,6 +6,7 @@
 #include <string>
 
 #include "serving/engine/engine.h"
+#include "serving/kubernetes/extender.h"
 #include "serving/log/decision_log.h"
 #include "serving/net/credentials.h"
 
@@ -20,6 +21,7 @@ struct ServerOptions {
   std::string policy;  // spec as for open_policy(); empty: heuristic only
   std::string name;    // of the model; empty: the folder's or policy's own
   EngineOptions engine = {};
+  kubernetes::ExtenderOptions extender = {};
   DecisionLogOptions log = {};
   CredentialOptions credentials = {};
   int max_message_mib = 16;
