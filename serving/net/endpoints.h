@@ -19,7 +19,8 @@ struct Endpoints {
   // Decides on a snapshot in JSON; null: there is no such endpoint.
   std::function<void(std::string&& body, HttpServer::Reply&& reply)> decide;
   // Answers kube-scheduler; null as above. `verb` is one of kubernetes::kExtenderVerbs.
-  std::function<void(std::string_view verb, std::string&& body, HttpServer::Reply&& reply)> extend;
+  std::function<void(std::string_view verb, std::string&& body, HttpServer::Reply&& reply)> extend =
+      nullptr;
   // Whether a request with this header may ask for decisions, or read the metrics.
   std::function<bool(const std::string&authorization)> may_decide, may_read_metrics;
 };

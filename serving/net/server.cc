@@ -127,7 +127,6 @@ struct Server::Impl {
                            .ready = [this] { return !draining.load(); },
                            .metrics = [this] { return metrics_text(); },
                            .decide = nullptr,
-                           .extend = nullptr,
                            .may_decide = allowed("http", &Credentials::decide),
                            .may_read_metrics = allowed("http", &Credentials::read_metrics)};
     if (!options.probes.empty()) {
