@@ -73,9 +73,10 @@ double KubeScheduler::default_score(const Node& node, const KubePod& pod) const 
 }
 
 json KubeScheduler::node_object(size_t node) const {
+  const int gpus = options_.gpus - (options_.free_as_allocatable ? nodes_[node].used_gpus : 0);
   const json amounts = {{"cpu", fmt::format("{:g}", options_.cores)},
                         {"memory", fmt::format("{:g}Gi", options_.mem_gib)},
-                        {"nvidia.com/gpu", std::to_string(options_.gpus)},
+                        {"nvidia.com/gpu", std::to_string(gpus)},
                         {"pods", "110"}};
   return {{"metadata", {{"name", nodes_[node].name}, {"creationTimestamp", nullptr}}},
           {"spec", json::object()},
@@ -130,22 +131,19 @@ int KubeScheduler::schedule(const KubePod& pod) {
     if (from_extender.size() != feasible.size()) throw std::runtime_error("scores are missing");
   }
   std::vector<size_t> best;
-  double highest = -1, highest_of_extender = -1;
-  std::string best_of_extender;
+  double highest = -1;
   for (const size_t node : feasible) {
     double score = default_score(nodes_[node], pod);
     if (options_.weight > 0) {
-      const double given = from_extender.at(nodes_[node].name);
-      if (given > highest_of_extender) best_of_extender = nodes_[node].name;
-      highest_of_extender = std::max(highest_of_extender, given);
-      score += given * options_.weight * kMaxNodeScore / kMaxExtenderScore;
+      score +=
+          from_extender.at(nodes_[node].name) * options_.weight * kMaxNodeScore / kMaxExtenderScore;
     }
     if (score > highest) best.clear();
     if (score >= highest) best.push_back(node);
     highest = std::max(highest, score);
   }
+  if (rng_.below(1000) < static_cast<uint32_t>(options_.elsewhere * 1000)) best = feasible;
   const size_t node = best[rng_.below(static_cast<uint32_t>(best.size()))];
-  best_bound_ += nodes_[node].name == best_of_extender;
   nodes_[node].used_gpus += pod.gpus;
   nodes_[node].cores += cores_of(pod);
   nodes_[node].mem_gib += mem_of(pod);

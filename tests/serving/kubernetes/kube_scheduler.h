@@ -23,9 +23,11 @@ struct KubeOptions {
   int nodes = 64;
   int gpus = 8;  // of a node
   double cores = 96, mem_gib = 768;
-  bool names_only = false;   // nodeCacheCapable
-  double weight = 5;         // of the extender's score; 0: there is no extender
-  bool asks_filter = false;  // else only prioritize
+  bool names_only = false;           // nodeCacheCapable
+  double weight = 5;                 // of the extender's score; 0: there is no extender
+  bool asks_filter = false;          // else only prioritize
+  bool free_as_allocatable = false;  // a Node object says what is free, not what there is
+  double elsewhere = 0;              // share of pods that go to any node with room
   uint64_t seed = 1;
 };
 
@@ -39,12 +41,13 @@ class KubeScheduler {
   // Binds the pod to the node with the highest total score, one of these at random; returns its
   // index, or -1 if no node fits.
   int schedule(const KubePod& pod);
+  // GPUs of a node that other schedulers' pods hold.
+  void take(size_t node, int gpus) { nodes_[node].used_gpus += gpus; }
   // Ends the pod with that index in the order of binding.
   void end(size_t bound);
 
   const std::string& name(size_t node) const { return nodes_[node].name; }
   int used(size_t node) const { return nodes_[node].used_gpus; }
-  int best_bound() const { return best_bound_; }  // pods that went to the extender's best node
 
   // The nodes and the bound pods as `kubectl get nodes,pods -o json` prints them.
   nlohmann::json list() const;
@@ -68,7 +71,6 @@ class KubeScheduler {
   Rng rng_;
   std::vector<Node> nodes_;
   std::vector<Bound> bound_;
-  int best_bound_ = 0;
   size_t next_start_ = 0;  // node at which the search for the next pod begins
 };
 
