@@ -8,7 +8,7 @@
 #include "env/base/files/file.h"
 #include "tests/serving/kubernetes/kube_scheduler.h"
 
-namespace yard::testing {
+namespace yard::testing::kube {
 namespace {
 
 using kubernetes::Extender;
@@ -462,4 +462,4 @@ TEST_F(KubeExtender, AGroupOfUnknownSizeIsNotHeldBack) {
 }
 
 }  // namespace
-}  // namespace yard::testing
+}  // namespace yard::testing::kube

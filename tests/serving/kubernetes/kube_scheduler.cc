@@ -8,7 +8,7 @@
 #include <stdexcept>
 #include <utility>
 
-namespace yard::testing {
+namespace yard::testing::kube {
 namespace {
 
 using nlohmann::json;
@@ -174,4 +174,4 @@ json KubeScheduler::list() const {
   return {{"kind", "List"}, {"apiVersion", "v1"}, {"items", std::move(items)}};
 }
 
-}  // namespace yard::testing
+}  // namespace yard::testing::kube

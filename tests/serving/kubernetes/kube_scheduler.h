@@ -11,7 +11,7 @@
 
 #include "env/base/core/rng.h"
 
-namespace yard::testing {
+namespace yard::testing::kube {
 
 struct KubePod {
   std::string name;
@@ -80,4 +80,4 @@ nlohmann::json pod_object(const KubePod& pod);
 // The 200 pods of the issue: 1, 1, 2, 1, 4, 8, 1 and 2 GPUs in turn.
 std::vector<KubePod> pods_in_turn(int count);
 
-}  // namespace yard::testing
+}  // namespace yard::testing::kube

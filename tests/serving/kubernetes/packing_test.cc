@@ -8,7 +8,7 @@
 #include "serving/kubernetes/extender.h"
 #include "tests/serving/kubernetes/kube_scheduler.h"
 
-namespace yard::testing {
+namespace yard::testing::kube {
 namespace {
 
 using kubernetes::Extender;
@@ -200,4 +200,4 @@ TEST(KubePacking, SmallPodsGoWhereTheyLeaveRoom) {
 }
 
 }  // namespace
-}  // namespace yard::testing
+}  // namespace yard::testing::kube
