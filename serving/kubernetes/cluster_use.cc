@@ -25,6 +25,7 @@ ClusterUse use_of(const pb::DecideRequest& snapshot) {
       holder.node = piece.node();
     }
     if (job.has_priority()) holder.priority = static_cast<int32_t>(job.priority());
+    holder.group = job.array();
     out.holders[job.id()] = std::move(holder);
   }
   return out;
@@ -53,7 +54,7 @@ ClusterUse use_of(const Json& list) {
     const auto at = out.nodes.find(pod.node);
     if (pod.has_ended || pod.gpus == 0 || at == out.nodes.end()) continue;
     at->second.used += pod.gpus;
-    out.holders[pod.id] = {pod.node, pod.gpus, pod.priority};
+    out.holders[pod.id] = {pod.node, pod.gpus, pod.priority, pod.group ? pod.group->name : ""};
   }
   return out;
 }

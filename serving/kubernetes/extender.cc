@@ -115,6 +115,8 @@ ExtenderAnswer Extender::answer(std::string_view verb, const std::string& body) 
     constexpr auto kReplace = Json::error_handler_t::replace;
     const Json out = {{"error", error.what()}};
     return {400, out.dump(-1, ' ', false, kReplace) + "\n"};
+  } catch (const std::exception& error) {
+    return {500, Json{{"error", std::string("internal: ") + error.what()}}.dump() + "\n"};
   }
 }
 
@@ -143,6 +145,12 @@ void Extender::learn(const Question& on, std::span<const std::string> offered, b
 int32_t Extender::certainly_free(const std::string& node, int32_t offered_gpus,
                                  FreeGpus::Time now) {
   return free_.reported(node) == nullptr ? offered_gpus : free_.free(node, now);
+}
+
+const std::unordered_set<std::string>& Extender::running_of(const std::string& group) const {
+  static const std::unordered_set<std::string> none;
+  const auto it = running_.find(group);
+  return it == running_.end() ? none : it->second;
 }
 
 std::string Extender::filter(Json&& body) {
@@ -175,7 +183,7 @@ std::string Extender::filter(Json&& body) {
       std::string why;
       const std::string pinned = groups_.place(
           pod, left, [&](const std::string& node) { return certainly_free(node, pod.gpus, now); },
-          now, why);
+          running_of(pod.group->name), now, why);
       if (!pinned.empty()) {
         kept.insert(pinned);
         free_.assume(pod.id, pinned, pod.gpus, now);
@@ -340,6 +348,10 @@ std::string Extender::take_report(const Json& body) {
 void Extender::take(const ClusterUse& use, FreeGpus::Time now) {
   free_.report(use, now);
   holders_ = use.holders;
+  running_.clear();
+  for (const auto& [pod, holder] : holders_) {
+    if (!holder.group.empty()) running_[holder.group].insert(pod);
+  }
 }
 
 // Brings what is known up to the present time, which it returns.

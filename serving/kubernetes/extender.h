@@ -10,6 +10,8 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "serving/kubernetes/cluster_use.h"
 #include "serving/kubernetes/free_gpus.h"
@@ -67,6 +69,7 @@ class Extender {
   // These require the lock.
   void learn(const Question& on, std::span<const std::string> offered, bool from_filter,
              FreeGpus::Time now);
+  const std::unordered_set<std::string>& running_of(const std::string& group) const;
   int32_t certainly_free(const std::string& node, int32_t offered_gpus, FreeGpus::Time now);
   void take(const ClusterUse& use, FreeGpus::Time now);
   FreeGpus::Time begin();
@@ -78,6 +81,8 @@ class Extender {
   PodGroups groups_;
   std::unordered_map<std::string, ClusterUse::Holder> holders_;  // of the last report
   std::shared_ptr<const pb::DecideRequest> unread_;  // the last snapshot, until it is read
+  // Pods of the last report by group.
+  std::unordered_map<std::string, std::unordered_set<std::string>> running_;
   uint64_t unknown_nodes_ = 0, unsized_groups_ = 0;
 };
 

@@ -23,6 +23,7 @@ struct ClusterUse {
     std::string node;
     int32_t gpus = 0;
     std::optional<int32_t> priority;
+    std::string group;  // NAMESPACE/NAME; empty: none
   };
   std::unordered_map<std::string, Node> nodes;      // by name
   std::unordered_map<std::string, Holder> holders;  // pods with GPUs, by UID or NAMESPACE/NAME

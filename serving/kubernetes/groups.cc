@@ -37,7 +37,8 @@ void PodGroups::expire(Time now) {
 }
 
 std::string PodGroups::place(const PodRequest& pod, std::span<const std::string> offered,
-                             const std::function<int32_t(const std::string&)>& free, Time now,
+                             const std::function<int32_t(const std::string&)>& free,
+                             const std::unordered_set<std::string>& running, Time now,
                              std::string& why) {
   const std::string& name = pod.group->name;
   if (!groups_.contains(name) && groups_.size() >= kMaxGroups) {
@@ -67,10 +68,14 @@ std::string PodGroups::place(const PodRequest& pod, std::span<const std::string>
 
   // Reserves anew for all pods that have no slot yet.
   release(group);
-  if (group.slots.size() >= static_cast<size_t>(pod.group->size)) {
+  const auto size = static_cast<size_t>(pod.group->size);
+  if (group.slots.size() >= size) {
     group.slots.erase(group.slots.begin());  // of a pod that this one replaces
   }
-  const size_t missing = static_cast<size_t>(pod.group->size) - group.slots.size();
+  // Pods may run without a slot, as after a restart of the server.
+  size_t there = group.slots.size() + running.size() - running.count(pod.id);
+  for (const Slot& slot : group.slots) there -= running.count(slot.pod);
+  const size_t missing = size - std::min(there, size - 1);
   std::vector<std::pair<int32_t, std::string>> room;
   for (const std::string& node : offered) {
     const auto at = reserved_.find(node);

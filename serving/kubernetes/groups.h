@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "serving/kubernetes/free_gpus.h"
@@ -25,11 +26,11 @@ class PodGroups {
 
   // Returns the node on which the pod of a group has to start, or "" while the group lacks room:
   // then `why` says what is missing. `offered`: nodes with room for this pod. `free`: GPUs that are
-  // certainly free on a node, reservations not subtracted. Requires: pod.group with a known size,
-  // and pod.gpus > 0.
+  // certainly free on a node, reservations not subtracted. `running`: pods of the group that hold
+  // their GPUs as last reported. Requires: pod.group with a known size, and pod.gpus > 0.
   std::string place(const PodRequest& pod, std::span<const std::string> offered,
-                    const std::function<int32_t(const std::string&)>& free, Time now,
-                    std::string& why);
+                    const std::function<int32_t(const std::string&)>& free,
+                    const std::unordered_set<std::string>& running, Time now, std::string& why);
 
   // Returns the GPUs of a node that are reserved for groups other than `group`.
   int32_t reserved(const std::string& node, const std::string& group) const;

@@ -425,6 +425,21 @@ TEST_F(KubeExtender, APodThatComesAgainKeepsItsNode) {
   EXPECT_EQ(ask("filter", names_args(member(1, 8, 2), {"c"}))["NodeNames"], (Strings{"c"}));
 }
 
+TEST_F(KubeExtender, PodsOfAGroupThatRunNeedNoRoom) {
+  // As after a restart of the server: two of three run, one comes again.
+  json list = json::parse(report_of({{"a", 0}, {"b", 0}}));
+  for (const int i : {0, 1}) {
+    list["items"].push_back(member(i, 6, 3));
+    list["items"].back()["kind"] = "Pod";
+    list["items"].back()["spec"]["nodeName"] = i == 0 ? "a" : "b";
+  }
+  list["items"].push_back(json{{"kind", "Node"},
+                               {"metadata", {{"name", "c"}}},
+                               {"status", {{"allocatable", {{"nvidia.com/gpu", 8}}}}}});
+  ask("state", list.dump());
+  EXPECT_EQ(ask("filter", names_args(member(2, 6, 3), {"c"}))["NodeNames"], (Strings{"c"}));
+}
+
 TEST_F(KubeExtender, WithoutReportsAGroupGetsWhatOffersProve) {
   // An offer proves room for one pod on each node.
   EXPECT_EQ(ask("filter", names_args(member(0, 2, 3), {"a", "b"}))["NodeNames"], json::array());
