@@ -3,7 +3,6 @@
 #pragma once
 
 #include <array>
-#include <atomic>
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -21,10 +20,10 @@
 namespace yard::kubernetes {
 
 struct ExtenderOptions {
-  std::string cluster;    // whose snapshots report the use of GPUs; empty: any
-  double memory_s = 600;  // in which assumptions and what offers show count
-  double hold_s = 60;     // for which nodes are reserved for a group
-  double report_s = 60;   // in which a report of the use may rule nodes out
+  std::string cluster;    // cluster whose snapshots report the use of GPUs; empty: any cluster
+  double memory_s = 600;  // seconds for which offers and assumptions on bound pods count
+  double hold_s = 60;     // seconds for which nodes are reserved for a group of pods
+  double report_s = 60;   // seconds for which a report of GPUs in use may rule nodes out
 };
 
 // What may be asked: POST /k8s/VERB.

@@ -16,14 +16,14 @@ namespace yard::kubernetes {
 // The GPUs of a cluster and the pods that hold them, as reported by its manager.
 struct ClusterUse {
   struct Node {
-    int32_t gpus = 0;  // usable
-    int32_t used = 0;
+    int32_t gpus = 0;  // usable GPUs of the node
+    int32_t used = 0;  // GPUs that pods hold
   };
   struct Holder {
     std::string node;
     int32_t gpus = 0;
     std::optional<int32_t> priority;
-    std::string group;  // NAMESPACE/NAME; empty: none
+    std::string group;  // NAMESPACE/NAME of the pod's group; empty: none
   };
   std::unordered_map<std::string, Node> nodes;      // by name
   std::unordered_map<std::string, Holder> holders;  // pods with GPUs, by UID or NAMESPACE/NAME
@@ -35,7 +35,8 @@ struct ClusterUse {
 //  - an offer: each node that kube-scheduler offers for a pod has room for it;
 //  - an absence: a node that it does not offer has none, unless the list is cut short;
 //  - an assumption: a pod was bound to the node to which we gave the best score.
-// What one of them says is dropped once a stronger or later one contradicts it, or after a time.
+// An estimate from a weaker source ends when a stronger or later source contradicts it, or with
+// time.
 class FreeGpus {
  public:
   using Clock = std::chrono::steady_clock;
@@ -47,20 +48,20 @@ class FreeGpus {
   // The GPUs of a node by its Node object. Without effect on nodes of the last report.
   void set_size(const std::string& node, int32_t gpus, Time now);
 
-  // Replaces the last report. What nodes have gained in use since then ends assumptions of as many
-  // GPUs.
+  // Replaces the last report of use. GPUs in use that are new since that report end assumptions of
+  // as many GPUs.
   void report(const ClusterUse& use, Time now);
 
-  // kube-scheduler offers these nodes for a pod. `all_with_room`: it offers no other that has room,
-  // except perhaps those that `reserved` names.
+  // Takes note that kube-scheduler offers `nodes` for a pod of `gpus` GPUs. `all_with_room`: nodes
+  // that are not offered lack room, except those for which `reserved` returns true.
   void offer(std::span<const std::string> nodes, int32_t gpus, bool all_with_room,
              const std::function<bool(const std::string&)>& reserved, Time now);
 
   void assume(const std::string& pod, const std::string& node, int32_t gpus, Time now);
-  // The pod is not bound. Without effect if nothing is assumed of it.
+  // Ends the assumption on where the pod was bound, if there is one.
   void forget(const std::string& pod);
 
-  // Returns the estimate, at least 0.
+  // Returns the estimated number of free GPUs of a node, at least 0.
   int32_t free(const std::string& node, Time now);
   // Whether the number of GPUs of the node is known.
   bool knows(const std::string& node) const;

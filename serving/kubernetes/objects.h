@@ -19,12 +19,12 @@ inline constexpr int32_t kMaxGroupSize = 10'000;
 // Parses the body of a request. Throws InputError if it is no JSON, or nested too deeply.
 Json parse_body(const std::string& body);
 
-// Returns the member of an object with exactly that name; null pointer: there is none, or it is the
-// JSON null, which Go sends for nothing.
+// Returns the member of an object with exactly that name. A null pointer means that the object has
+// no such member, or that the member is the JSON null, which Go sends for an absent value.
 const Json* field(const Json& object, std::string_view name);
 
-// The same without regard to the case of letters, as Go reads it: of the types of extender/v1,
-// releases of Kubernetes write both "NodeNames" and "nodenames".
+// Returns the member of an object whose name differs at most in the case of letters, as Go reads
+// JSON: some releases of Kubernetes write "NodeNames", others "nodenames".
 const Json* field_in_any_case(const Json& object, std::string_view name);
 
 // Returns the member if it is a text, else "".
@@ -41,9 +41,9 @@ struct PodGroup {
 };
 
 struct PodRequest {
-  std::string id;    // its UID; without one NAMESPACE/NAME
+  std::string id;    // UID of the pod; NAMESPACE/NAME if the pod has no UID
   std::string name;  // NAMESPACE/NAME
-  std::string node;  // on which the pod is bound; empty: none
+  std::string node;  // node to which the pod is bound; empty: none
   int32_t gpus = 0;
   int32_t priority = 0;
   // The pod selects nodes by more than resources: a node that it cannot use may still have GPUs.
@@ -58,7 +58,7 @@ PodRequest read_pod(const Json& pod, const std::string& where);
 
 struct NodeSize {
   std::string name;
-  std::optional<int32_t> gpus;  // allocatable; absent: the object does not say
+  std::optional<int32_t> gpus;  // allocatable GPUs; absent: the object does not say
 };
 
 // Reads a v1.Node. Throws InputError.

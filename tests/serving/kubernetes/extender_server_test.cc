@@ -67,6 +67,15 @@ TEST(ExtenderServer, HasARouteForEachVerb) {
   EXPECT_EQ(probes->Post("/k8s/filter", "", "application/json")->status, 404);
 }
 
+TEST(ExtenderServer, TheSampleConfigurationNamesTheRoutes) {
+  const std::string sample = read_file("docs/examples/kubernetes/scheduler-config.yaml");
+  for (const char* line : {"filterVerb: filter\n", "prioritizeVerb: prioritize\n",
+                           "preemptVerb: preempt\n", "/k8s\n", "nodeCacheCapable: true"}) {
+    EXPECT_NE(sample.find(line), std::string::npos) << line;
+  }
+  EXPECT_EQ(sample.find("bindVerb"), std::string::npos) << "binding is left to kube-scheduler";
+}
+
 TEST(ExtenderServer, NeedsTheTokenOfDecisions) {
   const TempFolder temp;
   const std::string token = "decide-token-0123456789";
