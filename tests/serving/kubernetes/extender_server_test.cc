@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 
 #include "env/base/files/file.h"
 #include "serving/net/server.h"
@@ -127,8 +128,26 @@ TEST(ExtenderServer, LargeBodiesAreBounded) {
   EXPECT_EQ(answer->status, 413);
 }
 
-// The measure of the issue: 256 node names, one connection. Printed, since a shared machine has
-// its own pauses; the bound leaves room for these.
+struct Latencies {
+  double p50 = 0, p99 = 0;  // in milliseconds
+};
+
+// Calls `ask` so many times.
+Latencies latencies_of(int calls, const std::function<bool(int)>& ask) {
+  std::vector<double> ms;
+  for (int i = 0; i < calls; ++i) {
+    const auto begin = std::chrono::steady_clock::now();
+    EXPECT_TRUE(ask(i));
+    const auto end = std::chrono::steady_clock::now();
+    ms.push_back(std::chrono::duration<double, std::milli>(end - begin).count());
+  }
+  std::ranges::sort(ms);
+  return {ms[ms.size() / 2], ms[ms.size() * 99 / 100]};
+}
+
+// Filter and prioritize with 256 node names on one connection, beside an endpoint that does
+// nothing: on a shared machine the tail of both is mostly that of the machine. So the times are
+// printed, and only a pause in each answer, such as that of delayed acknowledgements, fails.
 TEST(ExtenderServer, AnswersWithinMilliseconds) {
   const Server server(extender_options());
   auto client = kept_connection(server.http_address());
@@ -136,22 +155,20 @@ TEST(ExtenderServer, AnswersWithinMilliseconds) {
   std::vector<std::string> names;
   for (size_t i = 0; i < 256; ++i) names.push_back(cluster.name(i));
   ASSERT_EQ(client->Post("/k8s/state", cluster.list().dump(), "application/json")->status, 200);
-  std::vector<double> ms;
-  for (const KubePod& pod : pods_in_turn(500)) {
-    for (const char* path : {"/k8s/filter", "/k8s/prioritize"}) {
-      const std::string body = args_of(pod, names);
-      const auto begin = std::chrono::steady_clock::now();
-      const auto answer = client->Post(path, body, "application/json");
-      ms.push_back(
-          std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin)
-              .count());
-      ASSERT_TRUE(answer && answer->status == 200);
-    }
-  }
-  std::ranges::sort(ms);
-  std::printf("256 names: p50 %.3f ms, p99 %.3f ms, most %.3f ms\n", ms[ms.size() / 2],
-              ms[ms.size() * 99 / 100], ms.back());
-  EXPECT_LT(ms[ms.size() / 2], 50);
+  std::vector<std::string> bodies;
+  for (const KubePod& pod : pods_in_turn(500)) bodies.push_back(args_of(pod, names));
+  const Latencies ours = latencies_of(1000, [&](int i) {
+    const auto answer = client->Post(i % 2 == 0 ? "/k8s/filter" : "/k8s/prioritize",
+                                     bodies[static_cast<size_t>(i / 2)], "application/json");
+    return answer && answer->status == 200;
+  });
+  const Latencies idle = latencies_of(1000, [&](int) {
+    const auto answer = client->Get("/readyz");
+    return answer && answer->status == 200;
+  });
+  std::printf("256 names: p50 %.3f ms, p99 %.3f ms; /readyz: p50 %.3f ms, p99 %.3f ms\n", ours.p50,
+              ours.p99, idle.p50, idle.p99);
+  EXPECT_LT(ours.p50, 20);
 }
 
 }  // namespace
