@@ -7,9 +7,15 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include "serving/explain/room.h"
 
 namespace yard {
 namespace {
+
+constexpr int64_t kMaxLooks = 200'000;  // of the search for moves, for each job
+constexpr int64_t kMaxOnOneNode = 64;   // GPUs of the largest nodes
 
 // GPUs of each node that are free once the decision is carried out.
 std::map<std::string_view, int64_t> free_after(const pb::DecideRequest& request,
@@ -57,6 +63,43 @@ int64_t held_by_tenant(const std::string& tenant, const pb::DecideRequest& reque
     for (const pb::Piece& piece : job.placement()) sum += piece.gpus();
   }
   return sum;
+}
+
+// Adds the moves that would free `gpus` GPUs on one node, if there are any. No job moves by itself:
+// an operator may want to know.
+void add_moves(const pb::Job& waiting, const pb::DecideRequest& request,
+               const std::map<std::string_view, int64_t>& free_on, int64_t gpus,
+               pb::WhyWaiting& out) {
+  std::vector<RoomNode> nodes;
+  std::map<std::string_view, size_t> index;
+  for (const pb::Node& node : request.nodes()) {
+    if (!may_use(waiting, node)) continue;
+    index.emplace(node.name(), nodes.size());
+    const int64_t free = std::max<int64_t>(0, free_on.at(node.name()));
+    nodes.push_back({.name = node.name(), .free = static_cast<int32_t>(free)});
+  }
+  for (const pb::Job& job : request.jobs()) {
+    if (job.state() != pb::RUNNING && job.state() != pb::STARTING) continue;
+    for (const pb::Piece& piece : job.placement()) {
+      const auto at = index.find(piece.node());
+      if (at == index.end()) continue;
+      const bool movable = job.placement_size() == 1 && !job.pinned() && job.state() == pb::RUNNING;
+      nodes[at->second].jobs.push_back(
+          {.id = job.id(), .gpus = static_cast<int32_t>(piece.gpus()), .movable = movable});
+    }
+  }
+  const Room room = moves_that_make_room(nodes, static_cast<int32_t>(gpus), kMaxLooks);
+  if (!room.found) return;
+  for (const RoomMove& move : room.moves) {
+    pb::Move& one = *out.add_moves();
+    one.set_job(move.job);
+    pb::Piece& from = *one.add_from();
+    from.set_node(move.from);
+    from.set_gpus(static_cast<uint32_t>(move.gpus));
+    pb::Piece& to = *one.add_to();
+    to.set_node(move.to);
+    to.set_gpus(static_cast<uint32_t>(move.gpus));
+  }
 }
 
 }  // namespace
@@ -113,6 +156,12 @@ std::optional<pb::WhyWaiting> why_waiting(const pb::Job& job, const pb::DecideRe
                             on_one_node));
   } else {
     out.set_why("enough GPUs are free: the decider keeps them for other jobs, or waits");
+  }
+  // A job that fits on one node waits for a whole node's share more often than for GPUs at all.
+  const int64_t on_a_node = job.groups_size() == 0 ? needed : on_one_node;
+  const bool blocked = set_aside != decision.quarantined().end() || blocker != job.after().end();
+  if (!blocked && needed <= all && on_a_node > 0 && on_a_node <= kMaxOnOneNode) {
+    add_moves(job, request, free_on, on_a_node, out);
   }
   return out;
 }

@@ -1,9 +1,11 @@
 #include "serving/net/endpoints.h"
 
+#include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
 
 #include "env/base/core/version.h"
+#include "serving/kubernetes/extender.h"
 
 namespace yard {
 namespace {
@@ -29,13 +31,24 @@ HttpResponse probe(const Endpoints& on, const std::string& path) {
 }
 
 constexpr const char* kDecide = "/v1/decide";
+constexpr std::string_view kExtender = "/k8s/";
 constexpr std::array kProbes = {"/livez", "/readyz", "/version", "/metrics"};
+
+// Returns the verb of /k8s/VERB; "" for other paths.
+std::string_view extender_verb(std::string_view path) {
+  if (!path.starts_with(kExtender)) return "";
+  const auto* const verb =
+      std::ranges::find(kubernetes::kExtenderVerbs, path.substr(kExtender.size()));
+  return verb == kubernetes::kExtenderVerbs.end() ? "" : *verb;
+}
 
 void answer(const Endpoints& on, HttpRequest&& request, HttpServer::Reply&& reply) {
   const bool probes = std::ranges::find(kProbes, request.path) != kProbes.end();
   const bool decides = on.decide != nullptr && request.path == kDecide;
+  const std::string_view verb = on.extend != nullptr ? extender_verb(request.path) : "";
   const std::string allowed = probes ? "GET, HEAD" : "POST";
-  if (!probes && !decides) return reply(json_error(404, "no such endpoint: " + request.path));
+  if (!probes && !decides && verb.empty())
+    return reply(json_error(404, "no such endpoint: " + request.path));
   const bool fits =
       probes ? request.method == "GET" || request.method == "HEAD" : request.method == "POST";
   if (!fits) {
@@ -44,6 +57,7 @@ void answer(const Endpoints& on, HttpRequest&& request, HttpServer::Reply&& repl
     return reply(std::move(refused));
   }
   if (probes) return reply(probe(on, request.path));
+  if (!verb.empty()) return on.extend(verb, std::move(request.body), std::move(reply));
   on.decide(std::move(request), std::move(reply));
 }
 
@@ -57,7 +71,8 @@ HttpServer::Handler handler_of(Endpoints endpoints) {
 
 std::function<HttpResponse(const HttpRequest&)> screen_of(Endpoints endpoints) {
   return [on = std::move(endpoints)](const HttpRequest& request) {
-    const bool allowed = request.path == kDecide      ? on.may_decide(request.authorization)
+    const bool decides = request.path == kDecide || request.path.starts_with(kExtender);
+    const bool allowed = decides                      ? on.may_decide(request.authorization)
                          : request.path == "/metrics" ? on.may_read_metrics(request.authorization)
                                                       : true;
     if (allowed) return HttpResponse{};

@@ -1,9 +1,11 @@
 // The HTTP endpoints of a server, for load balancers, Prometheus and curl:
-//   GET /livez /readyz /version /metrics    POST /v1/decide (proto3 JSON both ways)
+//   GET /livez /readyz /version /metrics
+//   POST /v1/decide (proto3 JSON both ways), /k8s/VERB (a scheduler extender of Kubernetes)
 #pragma once
 
 #include <functional>
 #include <string>
+#include <string_view>
 
 #include "serving/net/http_server.h"
 
@@ -16,6 +18,10 @@ struct Endpoints {
   std::function<std::string()> metrics;
   // Decides on a snapshot in JSON; null: the server has no endpoint for decisions.
   std::function<void(HttpRequest&& request, HttpServer::Reply&& reply)> decide;
+  // Answers kube-scheduler; null: the server has no such endpoint. `verb` is one of
+  // kubernetes::kExtenderVerbs.
+  std::function<void(std::string_view verb, std::string&& body, HttpServer::Reply&& reply)> extend =
+      nullptr;
   // Whether a request with this Authorization header may ask for decisions, or read the metrics.
   std::function<bool(const std::string&authorization)> may_decide, may_read_metrics;
 };

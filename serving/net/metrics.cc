@@ -141,6 +141,29 @@ struct Metrics::Families {
   Family<Gauge>& log_writing = gauge("yardmaster_decision_log_writing",
                                      "1: the last record was written, 0: writing it failed.");
   ProcessMetrics process{registry};
+  Family<Counter>& extender_requests =
+      counter("yardmaster_extender_requests_total",
+              "Requests of kube-scheduler to the scheduler extender, by verb and HTTP status.");
+  Family<Histogram>& extender_duration =
+      prometheus::BuildHistogram()
+          .Name("yardmaster_extender_duration_seconds")
+          .Help("Seconds from the request of kube-scheduler to the answer, by verb.")
+          .Register(registry);
+  Counter& extender_unknown =
+      counter("yardmaster_extender_unknown_nodes_total",
+              "Nodes offered by kube-scheduler whose number of GPUs is unknown to the extender.")
+          .Add({});
+  Gauge& extender_waiting = gauge("yardmaster_extender_waiting_groups",
+                                  "Groups of pods held back because the cluster lacks room.")
+                                .Add({});
+  Counter& extender_unsized =
+      counter("yardmaster_extender_unsized_groups_total",
+              "Requests for pods of a group whose size no label gives: they start one by one.")
+          .Add({});
+  Counter& extender_expired =
+      counter("yardmaster_extender_expired_reservations_total",
+              "Reservations for a group of pods that ended before all its pods had come.")
+          .Add({});
   std::mutex text_mutex;
   Gauge* last_info = nullptr;
   std::string last_digest;
@@ -182,6 +205,11 @@ void Metrics::denied_request(const std::string& port) {
   families_->denied.Add({{"port", port}}).Increment();
 }
 
+void Metrics::extended(const std::string& verb, int code, double seconds) {
+  families_->extender_requests.Add({{"verb", verb}, {"code", std::to_string(code)}}).Increment();
+  families_->extender_duration.Add({{"verb", verb}}, kSeconds).Observe(seconds);
+}
+
 std::string Metrics::text(const Gauges& now) {
   Families& f = *families_;
   const std::lock_guard lock(f.text_mutex);
@@ -195,6 +223,10 @@ std::string Metrics::text(const Gauges& now) {
   f.memories.Set(static_cast<double>(now.memories));
   f.memory_bytes.Set(static_cast<double>(now.memory_bytes));
   f.ready.Set(now.ready ? 1 : 0);
+  catch_up(f.extender_unknown, now.extender.unknown_nodes);
+  catch_up(f.extender_unsized, now.extender.unsized_groups);
+  catch_up(f.extender_expired, now.extender.expired_reservations);
+  f.extender_waiting.Set(now.extender.waiting_groups);
   catch_up(f.breakers_opened, now.breakers_opened);
   f.connections.Add({{"port", "grpc"}}).Set(now.grpc_connections);
   f.connections.Add({{"port", "http"}}).Set(now.http_connections);

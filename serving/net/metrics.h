@@ -10,6 +10,7 @@
 
 #include "serving/engine/engine.h"
 #include "serving/engine/model_catalog.h"
+#include "serving/kubernetes/extender.h"
 #include "serving/log/decision_log.h"
 #include "serving/net/credentials.h"
 #include "serving/snapshot/messages.h"
@@ -27,6 +28,8 @@ class Metrics {
   void reported_outcome(const pb::Outcome& outcome);
   void refused_request();
   void denied_request(const std::string& port);  // counts a request on `port` without a valid token
+  // Counts an answer to kube-scheduler. `verb`: of the path /k8s/VERB; `code`: HTTP status.
+  void extended(const std::string& verb, int code, double seconds);
 
   struct Gauges {
     int pending = 0;
@@ -45,6 +48,7 @@ class Metrics {
     ModelStore::Status models;
     std::vector<pb::ModelStatus> versions;   // state of each model
     std::optional<DecisionLog::Counts> log;  // absent if no log is written
+    kubernetes::Extender::Counts extender;   // counts of the scheduler extender
   };
   // Returns the text of the endpoint /metrics.
   std::string text(const Gauges& now);

@@ -29,6 +29,11 @@ constexpr std::chrono::seconds kFlushTime{5};            // for the decision log
 constexpr int kAdminConnections = 32;
 constexpr int kProbeConnections = 64;
 
+// Questions of kube-scheduler, which asks one at a time.
+constexpr int kExtenderThreads = 2;
+constexpr int kMaxExtenderWaiting = 64;
+constexpr size_t kMaxExtenderBytes = size_t{64} << 20;
+
 // The port calls itself, as often and as long as this, until it counts as dead.
 constexpr std::chrono::seconds kProbeInterval{5};
 constexpr std::chrono::seconds kProbeTime{2};
@@ -95,8 +100,12 @@ struct Server::Impl {
         credentials(checked(given)),
         models(all_models(given)),
         log(given.log.folder.empty() ? nullptr : std::make_unique<DecisionLog>(given.log)),
+        extender(std::make_shared<kubernetes::Extender>(given.extender)),
         engine(engine_options(given), models,
                [this](const ServedDecision& served) { on_served(served); }),
+        extender_pool({.threads = kExtenderThreads,
+                       .max_waiting = kMaxExtenderWaiting,
+                       .max_waiting_cost = kMaxExtenderBytes}),
         rpc(engine, {.access = counted("grpc", &Credentials::decide),
                      .max_message_bytes = static_cast<uint64_t>(message_bytes()),
                      .refused = [this] { metrics.refused_request(); },
@@ -145,6 +154,10 @@ struct Server::Impl {
       endpoints.decide = [this](HttpRequest&& request, HttpServer::Reply&& reply) {
         decide(std::move(request), std::move(reply));
       };
+      endpoints.extend = [this](std::string_view verb, std::string&& body,
+                                HttpServer::Reply&& reply) {
+        extend(verb, std::move(body), std::move(reply));
+      };
       HttpLimits limits;
       limits.max_connections = http_connections(descriptors);
       limits.max_body_bytes = static_cast<size_t>(message_bytes());
@@ -192,6 +205,7 @@ struct Server::Impl {
     if (options.on_traced && !served.traceparent.empty() && is_sampled(served.traceparent)) {
       options.on_traced(served.response, served.traceparent);
     }
+    if (served.request != nullptr) extender->observe(served.request);
     if (log == nullptr || served.request == nullptr) return;
     log->add(served.request, served.response, std::move(served.trace), *served.bounds,
              {.traceparent = served.traceparent, .recall = served.recall});
@@ -307,7 +321,8 @@ struct Server::Impl {
                          .credentials = credentials->status(),
                          .models = models.status(),
                          .versions = models.list(),
-                         .log = log_counts()});
+                         .log = log_counts(),
+                         .extender = extender->counts()});
   }
 
   void decide(HttpRequest&& request, HttpServer::Reply&& reply) {
@@ -338,13 +353,34 @@ struct Server::Impl {
     });
   }
 
+  void extend(std::string_view verb, std::string&& body, HttpServer::Reply&& reply) {
+    const size_t bytes = body.size();
+    const auto send = std::make_shared<HttpServer::Reply>(std::move(reply));
+    const auto begin = std::chrono::steady_clock::now();
+    const auto answer = [=, this](const kubernetes::ExtenderAnswer& with) {
+      const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
+      metrics.extended(std::string(verb), with.status, taken.count());
+      (*send)({with.status, with.body, "application/json"});
+    };
+    const auto busy = [answer] {
+      answer({503, json_error(503, "too many requests are in progress; try again later").body});
+    };
+    // The pool and the port end before the metrics do.
+    const auto ticket = extender_pool.submit(
+        {"kube-scheduler", bytes,
+         [=, on = extender, body = std::move(body)] { answer(on->answer(verb, body)); }, busy});
+    if (ticket == nullptr) busy();
+  }
+
   const ServerOptions options;
   const std::unique_ptr<Credentials> credentials;
   const int descriptors = raise_descriptor_limit();
   Metrics metrics;
   ModelCatalog models;
   const std::unique_ptr<DecisionLog> log;
+  const std::shared_ptr<kubernetes::Extender> extender;
   Engine engine;
+  WorkPool extender_pool;
   PolicyRpc rpc;
   AdminRpc admin_rpc;
   std::atomic<bool> draining = false;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "serving/engine/engine.h"
+#include "serving/kubernetes/extender.h"
 #include "serving/log/decision_log.h"
 #include "serving/net/credentials.h"
 
@@ -23,6 +24,7 @@ struct ServerOptions {
   std::string name;    // name of the model; empty: the name of its folder or policy
   std::vector<ModelCatalog::ModelOptions> more_models = {};  // models requested by their names
   EngineOptions engine = {};
+  kubernetes::ExtenderOptions extender = {};
   DecisionLogOptions log = {};
   CredentialOptions credentials = {};
   int max_message_mib = 16;

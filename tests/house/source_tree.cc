@@ -46,7 +46,7 @@ const std::map<std::string_view, std::vector<std::string_view>>& subfolder_order
       {"env/trace/", {"core", "formats/sacct", "formats", "profiles", "generators", "fitted"}},
       {"env/sim/", {"speed", "state", "rules", "view", "placement", "rulesets", "metrics"}},
       {"agents/", {"kernels", "ranks", "networks", "rollout", "learners", "train", "verify"}},
-      {"serving/", {"snapshot", "log", "engine", "net", "slurm"}},
+      {"serving/", {"snapshot", "log", "explain", "kubernetes", "engine", "net", "slurm"}},
       {"experiments/",
        {"stats", "run", "scenario", "replay", "evaluate", "search", "report", "whatif", "train",
         "c_abi", "cli", "programs"}},

@@ -86,6 +86,30 @@ TEST(Explain, SaysWhyJobsWait) {
   EXPECT_THROW(explain(*fifo.policy, request, nullptr, "none"), InputError);
 }
 
+// Three nodes of 8 GPUs with 7, 6 and 7 in use, and a job of 4.
+TEST(Explain, NamesTheMovesThatWouldMakeRoom) {
+  pb::DecideRequest request = cluster_of(3);
+  add_running(request, "a", 7, "n0");
+  add_running(request, "b", 4, "n1");
+  add_running(request, "c", 2, "n1");
+  add_running(request, "d", 6, "n2");
+  add_running(request, "e", 1, "n2");
+  pb::Job& job = add_waiting(request, "four", 4);
+  const auto moves = [&] {
+    std::string out;
+    for (const pb::Move& one : why_waiting(job, request, {})->moves()) {
+      out += one.job() + " " + one.from(0).node() + ">" + one.to(0).node() + "; ";
+    }
+    return out;
+  };
+  EXPECT_EQ(moves(), "") << "no node has room for c";
+  request.mutable_jobs(2)->set_gpus(1);
+  request.mutable_jobs(2)->mutable_placement(0)->set_gpus(1);
+  EXPECT_EQ(moves(), "c n1>n0; ");
+  request.mutable_jobs(2)->set_pinned(true);
+  EXPECT_EQ(moves(), "");
+}
+
 // The calls over the wire.
 struct Wire {
   explicit Wire(const std::string& log = "") {

@@ -41,8 +41,8 @@ int run(int argc, char** argv) {
   if (name == "bench-served") return run_bench_served(argc - 1, argv + 1);
   if (name == "evaluate") return run_evaluate(argc - 1, argv + 1);
   if (name == "--describe") {
-    for (const auto command : {run_serve, run_decide, run_status, run_reload, run_models,
-                               run_why, run_decision_log, run_slurm}) {
+    for (const auto command : {run_serve, run_decide, run_status, run_reload, run_models, run_why,
+                               run_decision_log, run_slurm}) {
       command(argc, argv);
     }
     return 0;

@@ -35,7 +35,8 @@ void add_serve_options(CLI::App& app, ServeOptions& out) {
   app.option_defaults()->group("Addresses");
   app.add_option("--listen", out.server.listen,
                  "HOST:PORT, PORT on loopback or unix:PATH for gRPC; port 0 selects a free port");
-  app.add_option("--http", out.server.http, "address for /metrics, /readyz, /v1/decide, ...");
+  app.add_option("--http", out.server.http,
+                 "address for /metrics, /readyz, /v1/decide, /k8s/filter, ...");
   app.add_option("--probes", out.server.probes,
                  "second address for /livez, /readyz and /metrics, which callers of --http cannot "
                  "block");
@@ -91,6 +92,14 @@ void add_serve_options(CLI::App& app, ServeOptions& out) {
       ->check(CLI::Range(0.0, 1e9));
   app.add_option("--valid-for", out.server.engine.valid_s, "seconds until the actions expire")
       ->check(CLI::Range(0.1, 1e9));
+  app.option_defaults()->group("Kubernetes");
+  app.add_option("--extender-cluster", out.server.extender.cluster,
+                 "cluster whose snapshots tell the scheduler extender which GPUs are in use; "
+                 "default: any");
+  app.add_option("--extender-memory", out.server.extender.memory_s,
+                 "seconds for which the scheduler extender assumes that a pod runs on the node "
+                 "with its best score, unless a snapshot says otherwise")
+      ->check(CLI::Range(1.0, 1e6));
   app.option_defaults()->group("Decision log");
   auto* log = app.add_option("--decision-log", out.server.log.folder,
                              "folder for a log of all decisions, for training");
