@@ -97,7 +97,8 @@ TEST(Explain, NamesTheMovesThatWouldMakeRoom) {
   pb::Job& job = add_waiting(request, "four", 4);
   const auto moves = [&] {
     std::string out;
-    for (const pb::Move& one : why_waiting(job, request, {})->moves()) {
+    const auto waits = why_waiting(job, request, {});
+    for (const pb::Move& one : waits->moves()) {
       out += one.job() + " " + one.from(0).node() + ">" + one.to(0).node() + "; ";
     }
     return out;
