@@ -103,11 +103,12 @@ TEST(Explain, NamesTheMovesThatWouldMakeRoom) {
     }
     return out;
   };
-  EXPECT_EQ(moves(), "") << "no node has room for c";
+  // Two GPUs of n1 must go to n2, which has room once its smallest job has gone to n0.
+  EXPECT_EQ(moves(), "c n1>n2; e n2>n0; ");
   request.mutable_jobs(2)->set_gpus(1);
   request.mutable_jobs(2)->mutable_placement(0)->set_gpus(1);
   EXPECT_EQ(moves(), "c n1>n0; ");
-  request.mutable_jobs(2)->set_pinned(true);
+  for (pb::Job& one : *request.mutable_jobs()) one.set_pinned(one.id() != "four");
   EXPECT_EQ(moves(), "");
 }
 
