@@ -35,7 +35,7 @@ class ExactPlacer final : public GangPlacer {
 
 struct Config {
   int64_t round_s = 300;
-  void fields(auto& f) { f("round_s", round_s, 1, 1'000'000'000, "length of a round"); }
+  void fields(auto& f) { f("round_s", round_s, 1, 1'000'000'000, "length of a round in seconds"); }
 };
 
 Outcome replay_blox(const Replay& replay, const Config& config) {

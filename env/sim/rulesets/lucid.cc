@@ -36,13 +36,13 @@ struct Config {
   int64_t round_s = 60;
 
   void fields(auto& f) {
-    f("preempt_s", preempt_s, 0, 1'000'000, "work added to a preempted job of up to 8 GPUs");
+    f("preempt_s", preempt_s, 0, 1'000'000, "seconds added to a preempted job of up to 8 GPUs");
     f("preempt_large_s", preempt_large_s, 0, 1'000'000,
-      "work added to a preempted job of more than 8 GPUs");
+      "seconds added to a preempted job of more than 8 GPUs");
     f("limit_gpu_s", limit_gpu_s, 0, 1'000'000'000'000,
       "with policy tiresias: attained service, in GPU-seconds, beyond which a job has low "
       "priority");
-    f("round_s", round_s, 1, 1'000'000, "with policy tiresias: time between decisions");
+    f("round_s", round_s, 1, 1'000'000, "seconds between decisions of policy tiresias");
   }
 };
 

@@ -53,9 +53,9 @@ struct Config {
   double slowdown = 1.015;
   double other_start_up_s = 10;
   void fields(auto& f) {
-    f("slowdown", slowdown, 0.001, 1000.0, "duration of an iteration relative to the trace");
+    f("slowdown", slowdown, 0.001, 1000.0, "factor on the iteration times of the trace");
     f("other_start_up_s", other_start_up_s, 0.0, 1e6,
-      "start-up time at every event of jobs whose model or GPU count is not in the table");
+      "start-up seconds per event for jobs whose model and GPU count are not in the table");
   }
 };
 

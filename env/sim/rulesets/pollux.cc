@@ -30,8 +30,8 @@ struct Config {
 
   void fields(auto& f) {
     f("rates", rates, "file of measured goodputs by job, placement and epoch");
-    f("round_s", round_s, 1, 86'400, "length of a round");
-    f("rescale_s", rescale_s, 0, 86'400, "duration of a start");
+    f("round_s", round_s, 1, 86'400, "length of a round in seconds");
+    f("rescale_s", rescale_s, 0, 86'400, "seconds that a start takes");
     f("queue_gpu_s", queue_gpu_s, 1, 1'000'000'000'000,
       "attained service, in GPU-seconds, at which a job moves to the second queue");
   }

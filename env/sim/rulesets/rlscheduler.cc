@@ -31,7 +31,7 @@ struct Config {
   int32_t window = 1024;
 
   void fields(auto& f) {
-    f("backfill", backfill, 0, 1, "1: other jobs may start while the committed job waits");
+    f("backfill", backfill, 0, 1, "1: other jobs may start while the selected job waits");
     f("window", window, 0, INT32_MAX, "number of scored jobs to simulate; 0: all");
   }
 };
