@@ -69,7 +69,7 @@ class Meter {
     int32_t type;
     bool down;
   };
-  void pass(int64_t to_us);
+  void integrate_until(int64_t to_us);
   void scan(const SimModel& fixed, const SimState& s);
 
   const ClusterSpec& cluster_;

@@ -70,7 +70,7 @@ class PlacementOptions {
   void add_preempting_anywhere(int32_t type);
   void add_moving_others(int32_t type);
   void add_anywhere();
-  void finish(PlacementOption& option);
+  void compute_costs(PlacementOption& option);
   bool may_preempt(int32_t slot) const {
     return slot != slot_ && plain(slot) && predicates_.preemptible_for(slot, slot_);
   }

@@ -22,13 +22,13 @@ inline FairShareAmong parse_fair_share_among(const std::string& name) {
                             : FairShareAmong::kTree;
 }
 
-inline bool by_tenant(const View& view, FairShareAmong owners) {
+inline bool charges_tenants(const View& view, FairShareAmong owners) {
   return owners != FairShareAmong::kUser && view.num_tenants() > 0;
 }
 
 // Returns kNone if the job is charged to no tenant.
 inline int32_t charged_tenant(const View& view, FairShareAmong owners, int32_t slot) {
-  return by_tenant(view, owners) ? view.tenant(slot) : kNone;
+  return charges_tenants(view, owners) ? view.tenant(slot) : kNone;
 }
 
 // Returns the number of the job's user within the tenant; negative for a job without a user.

@@ -29,7 +29,7 @@ class ClusterShares {
   TaskPlacer::Shares of(const JobTaskCounts& size) const;
   TaskPlacer::Shares of_task(int32_t slot, int32_t group) const;
   // Returns the largest of the three shares (dominant share, Ghodsi et al., NSDI 2011).
-  static double dominant(const TaskPlacer::Shares& shares) {
+  static double dominant_share(const TaskPlacer::Shares& shares) {
     return std::max({shares.gpus, shares.cpus, shares.mem});
   }
 
@@ -42,7 +42,7 @@ class ElasticSizes {
  public:
   // Gain of a job from one more task of `group`. Only tasks with a gain above 0 are handed out.
   using TaskGain = std::function<double(const JobTaskCounts& now, int32_t group)>;
-  // A task to hand out: the job's index in open(), and the role group. {kNone, kNone}: no task.
+  // A task to hand out: index of the job in jobs_with_sizes(), and role group. kNone: no task.
   struct Grant {
     int32_t index = kNone, group = kNone;
   };
@@ -60,7 +60,7 @@ class ElasticSizes {
   ElasticSizes(const View& view, int64_t slot_us) : ElasticSizes(view, slot_us, {}, nullptr) {}
 
   // Returns the jobs that have been given a size, in order of submission.
-  const std::vector<JobTaskCounts>& open() const { return open_; }
+  const std::vector<JobTaskCounts>& jobs_with_sizes() const { return open_; }
   // Returns whether limits and shares allow job `index` one more task of each group in `groups`.
   bool may_grow(int32_t index, std::span<const int32_t> groups) const;
   // Hands out a task. Requires: may_grow() is true for the task.
@@ -102,8 +102,8 @@ class ElasticSizes {
   // Jobs without a placement in draft `trial` get no size; null: shares decide. Restores `trial`.
   ElasticSizes(const View& view, int64_t slot_us, const Offers& offers, Draft* trial);
   void wake(Draft& draft) const;
-  JobTaskCounts least(int32_t slot) const;
-  JobTaskCounts held(int32_t slot) const;
+  JobTaskCounts minimum_size(int32_t slot) const;
+  JobTaskCounts held_size(int32_t slot) const;
   bool start(const JobTaskCounts& size, Draft& draft) const;
 
   const View& view_;

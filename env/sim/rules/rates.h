@@ -177,7 +177,7 @@ YARD_HD inline void end_run(const SimModel& f, SimState& s, int32_t slot) {
 }
 
 // Returns the number of parts of the job `other` that share the GPU of the part `part`.
-YARD_HD inline int32_t meets(const SimState& s, int32_t other, int32_t part) {
+YARD_HD inline int32_t parts_sharing_gpu(const SimState& s, int32_t other, int32_t part) {
   int32_t n = 0;
   for (int32_t q = s.first_part[other]; q != kNone; q = s.part_next[q]) {
     n += s.part_node[q] == s.part_node[part] && (s.part_mask[q] & s.part_mask[part]) != 0;
@@ -196,14 +196,14 @@ YARD_HD inline double gpu_sharing_factor(const SimModel& f, const SimState& s, i
       const int32_t other = s.holder_slots[i];
       if (other == slot || s.phase[other] != Phase::kRunning || s.job[other] <= last) continue;
       if (next != kNone && s.job[other] > s.job[next]) continue;
-      if (meets(s, other, part) > 0) next = other;
+      if (parts_sharing_gpu(s, other, part) > 0) next = other;
     }
     if (next == kNone) return left;
     last = s.job[next];
     const double rate =
         pair_rate(f.speed, f.jobs.speed_class[s.job[slot]], f.jobs.speed_class[s.job[next]],
                   f.spec.node_type[s.part_node[part]]);
-    for (int32_t n = meets(s, next, part); n > 0; --n) left *= rate;
+    for (int32_t n = parts_sharing_gpu(s, next, part); n > 0; --n) left *= rate;
   }
 }
 

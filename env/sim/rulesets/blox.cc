@@ -39,7 +39,7 @@ struct Config {
 };
 
 Outcome replay_blox(const Replay& replay, const Config& config) {
-  JobSlotSim stage(replay, "blox");
+  RuleSetSimBySlot stage(replay, "blox");
   const ExactPlacer placer(replay.fixed.spec.num_nodes);
   return replay_fifo(stage, {.placer = &placer, .tick_s = config.round_s, .min_ticks = 1}, replay);
 }

@@ -124,7 +124,7 @@ class Rounds {
       sim_.end_event();
       if (idle && running_.empty() && !sim_.done()) sim_.stuck();
     }
-    return sim_.finish_replay();
+    return sim_.outcome_at_end();
   }
 
  private:
@@ -275,7 +275,7 @@ class Rounds {
   }
 
   const Config& config_;
-  JobSim sim_;
+  RuleSetSimByJob sim_;
   Workers workers_;
   int32_t next_, end_job_;        // jobs [next_, end_job_) have not arrived
   std::vector<GavelJob> jobs_;    // (N)

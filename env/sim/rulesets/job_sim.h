@@ -1,13 +1,13 @@
 // State and metrics for rule sets that decide which events happen, at any microsecond. Jobs are
 // identified by their index in the workload.
 //
-//   JobSim sim(replay, "gavel");
+//   RuleSetSimByJob sim(replay, "gavel");
 //   while (!sim.done()) {
 //     sim.pass_to(next_us);
 //     ...  // arrive, start, preempt, finish
 //     sim.end_event();
 //   }
-//   return sim.finish_replay();
+//   return sim.outcome_at_end();
 #pragma once
 
 #include <cstdint>
@@ -19,9 +19,9 @@
 
 namespace yard {
 
-class JobSim : public PublishedRulesSim {
+class RuleSetSimByJob : public PublishedRulesSim {
  public:
-  JobSim(const Replay& replay, std::string rules);
+  RuleSetSimByJob(const Replay& replay, std::string rules);
 
   int32_t gpus(int32_t j) const { return replay_.fixed.jobs.gpus[j]; }
   int64_t submit_us(int32_t j) const { return replay_.fixed.jobs.submit_us[j]; }
@@ -42,7 +42,7 @@ class JobSim : public PublishedRulesSim {
   // Removes a running or waiting job without recording an end time.
   void drop(int32_t j) { finish(j, kNone); }
 
-  Outcome finish_replay() { return close(); }
+  Outcome outcome_at_end() { return close(); }
 
  private:
   JobOutcome& outcome(int32_t j) { return out_.jobs[static_cast<size_t>(j)]; }

@@ -30,7 +30,7 @@ namespace yard {
 namespace {
 
 constexpr double kForever = std::numeric_limits<double>::infinity();
-constexpr int64_t kUsPerS = JobSlotSim::kUsPerS;
+constexpr int64_t kUsPerS = RuleSetSimBySlot::kUsPerS;
 constexpr double kOneMoment = 1e-9;  // of the time itself
 
 bool one_moment(double a, double b) {
@@ -94,7 +94,7 @@ class Muri {
       allocate_in_order();
       sim_.end_event();
     }
-    return sim_.finish_replay();
+    return sim_.outcome_at_end();
   }
 
  private:
@@ -197,7 +197,7 @@ class Muri {
   const int32_t total_gpus_;
   const Config config_;
   const bool by_gpus_;
-  JobSlotSim sim_;
+  RuleSetSimBySlot sim_;
   JobServiceOrder<Entry> list_;
   double end_s_ = kForever;  // the next predicted end
   double last_s_ = 0;        // the last event

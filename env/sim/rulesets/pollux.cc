@@ -86,7 +86,7 @@ class Rounds {
       sim_.end_event();
       if (running_ == 0 && !live_.empty() && next_ == end_job_) sim_.stuck();
     }
-    return sim_.finish_replay();
+    return sim_.outcome_at_end();
   }
 
  private:
@@ -210,7 +210,7 @@ class Rounds {
   const Config& config_;
   const GoodputTable& rates_;
   const SpecColumns& spec_;
-  JobSim sim_;
+  RuleSetSimByJob sim_;
   const SimState& s_;
   int32_t next_, end_job_;       // jobs [next_, end_job_) are still to come
   std::vector<PolluxJob> jobs_;  // (N)

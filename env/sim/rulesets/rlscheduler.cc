@@ -98,7 +98,7 @@ class Window {
       while (queue_.empty() && next_ < members_.size()) step();
     }
     while (!running_.empty()) step();
-    return sim_.finish_replay();
+    return sim_.outcome_at_end();
   }
 
  private:
@@ -230,7 +230,7 @@ class Window {
 
   const std::string& policy_;
   bool backfills_;
-  JobSim sim_;
+  RuleSetSimByJob sim_;
   const SimState& s_;
   std::vector<Member> members_;
   size_t next_ = 0;                // members [next_, end) have not been seen

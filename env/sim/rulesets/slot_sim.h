@@ -19,7 +19,7 @@ class GangPlacer {
   virtual int32_t place(const int32_t* free, int32_t gpus, Piece* out) const = 0;
 };
 
-class JobSlotSim : public PublishedRulesSim {
+class RuleSetSimBySlot : public PublishedRulesSim {
  public:
   static constexpr int64_t kUsPerS = 1'000'000;
 
@@ -27,8 +27,8 @@ class JobSlotSim : public PublishedRulesSim {
   // beginning (kCut) of the second in which the job is submitted.
   enum class Submission { kRoundedUp, kCut };
 
-  JobSlotSim(const Replay& replay, std::string rules,
-             Submission submission = Submission::kRoundedUp);
+  RuleSetSimBySlot(const Replay& replay, std::string rules,
+                   Submission submission = Submission::kRoundedUp);
 
   int64_t now_s() const { return now_s_; }
 
@@ -62,7 +62,7 @@ class JobSlotSim : public PublishedRulesSim {
   void leave(int32_t slot);
   void start_after_move(int32_t slot, std::span<const Piece> pieces);
 
-  Outcome finish_replay();
+  Outcome outcome_at_end();
 
  private:
   void find_next_events();

@@ -8,7 +8,8 @@
 //
 //   SpeedEstimator speeds(fixed, SpeedInformation::kLearned, 0.25, seed);
 //   const View view(fixed, state, level, nullptr, speeds.shown());
-//   ... advance ...; speeds.observe(state); decide(view); speeds.note(state);
+//   ... advance ...; speeds.learn_from_progress(state);
+//   decide(view); speeds.record_placements(state);
 #pragma once
 
 #include <cstdint>
@@ -38,12 +39,11 @@ class SpeedEstimator {
     return level_ == SpeedInformation::kExact ? nullptr : &shown_;
   }
 
-  // At level kLearned, learns from the progress of running jobs since note(). Call this function
-  // after every event and before the scheduler decides.
-  void observe(const SimState& state);
-  // At level kLearned, records where jobs run.
-  // Call this function after every decision.
-  void note(const SimState& state);
+  // At level kLearned, learns from the progress of jobs since record_placements(). Call this
+  // function after every event and before the scheduler decides.
+  void learn_from_progress(const SimState& state);
+  // At level kLearned, records where jobs run. Call this function after every decision.
+  void record_placements(const SimState& state);
 
  private:
   // Running mean of observed values.

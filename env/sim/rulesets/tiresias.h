@@ -28,7 +28,7 @@ class YarnPlacer final : public GangPlacer {
 enum class SortedBy { kGpus, kRemaining, kRemainingGpus };
 
 // Replays with jobs sorted by `order`. If `yarn` is null, only the number of free GPUs counts.
-Outcome replay_sorted(JobSlotSim& stage, SortedBy order, const SpecColumns& spec,
+Outcome replay_sorted(RuleSetSimBySlot& stage, SortedBy order, const SpecColumns& spec,
                       const YarnPlacer* yarn);
 
 struct DlasMode {
@@ -36,6 +36,6 @@ struct DlasMode {
   double starvation = 0;  // promotes a job that waited this many times its run time; 0: never
 };
 
-Outcome replay_dlas(JobSlotSim& stage, const DlasMode& mode, const SimModel& fixed);
+Outcome replay_dlas(RuleSetSimBySlot& stage, const DlasMode& mode, const SimModel& fixed);
 
 }  // namespace yard

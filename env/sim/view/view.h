@@ -237,7 +237,7 @@ class View {
     return fixed_->jobs.curves.any(state_->job[slot]);
   }
   // The training metric now, and before any work. Requires: has_training_metric().
-  YARD_HD double measured(int32_t slot) const {
+  YARD_HD double training_metric_now(int32_t slot) const {
     return training_metric_at(slot, work_done_us(slot));
   }
   YARD_HD double training_metric_at_start(int32_t slot) const {
