@@ -85,7 +85,7 @@ double mlf_priority(const View& view, const RunEstimate& total_s,
 double mlfs_progress_to_enough(const View& view, int32_t slot) {
   const double first = view.training_metric_at_start(slot), way = view.enough(slot) - first;
   if (way == 0) return 1;
-  return std::clamp((view.measured(slot) - first) / way, 0.0, 1.0);
+  return std::clamp((view.training_metric_now(slot) - first) / way, 0.0, 1.0);
 }
 
 std::vector<MlfsPreemptibleJob> mlfs_preemptible_jobs(const View& view, const RunEstimate& total_s,

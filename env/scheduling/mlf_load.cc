@@ -35,7 +35,7 @@ bool near_its_limit(const View& view, int32_t slot, double near_limit) {
   const std::optional<double> limit = mlfs_extrapolated_metric_limit(view, slot);
   if (!limit) return false;
   const double first = view.training_metric_at_start(slot);
-  return (view.measured(slot) - first) / (*limit - first) >= near_limit;
+  return (view.training_metric_now(slot) - first) / (*limit - first) >= near_limit;
 }
 
 }  // namespace
@@ -67,7 +67,7 @@ std::optional<double> mlfs_extrapolated_metric_limit(const View& view, int32_t s
 
 bool mlfs_has_reached_enough(const View& view, int32_t slot) {
   const double first = view.training_metric_at_start(slot), enough = view.enough(slot);
-  const double now = view.measured(slot);
+  const double now = view.training_metric_now(slot);
   return first > enough ? now <= enough : now >= enough;
 }
 

@@ -96,7 +96,7 @@ class Dl2 final : public ConfiguredAgent<Config> {
     const auto sizes = std::make_shared<ElasticSizes>(sizes_of(view, memory.data()));
     bool any = false;
     for (int32_t i = 0; i < shown(*sizes); ++i) {
-      const JobTaskCounts& size = sizes->open()[static_cast<size_t>(i)];
+      const JobTaskCounts& size = sizes->jobs_with_sizes()[static_cast<size_t>(i)];
       const int corrects = out.needs_exploration ? correcting_growth(view, size) : int{kWays};
       for (int way = 0; way < kWays; ++way) {
         const bool legal = may_grow(view, *sizes, i, way);
@@ -122,7 +122,8 @@ class Dl2 final : public ConfiguredAgent<Config> {
     for (const Action& a : list.actions) {
       auto& f = next_features<RowFeatures>(out);
       if (a.kind == 0) {
-        write_job(view, throughput_model, sizes, sizes.open()[static_cast<size_t>(a.index)], f);
+        write_job(view, throughput_model, sizes,
+                  sizes.jobs_with_sizes()[static_cast<size_t>(a.index)], f);
         first = &f;
       } else {
         f = *first;
@@ -138,7 +139,7 @@ class Dl2 final : public ConfiguredAgent<Config> {
     f.gpus_used = static_cast<float>(sizes.used().gpus);
     f.cpus_used = static_cast<float>(sizes.used().cpus);
     f.mem_used = static_cast<float>(sizes.used().mem);
-    f.open = static_cast<float>(sizes.open().size()) / kShown;
+    f.open = static_cast<float>(sizes.jobs_with_sizes().size()) / kShown;
     f.live = log2_of(1.0 + view.num_live()) / 8;
   }
 
@@ -170,8 +171,8 @@ class Dl2 final : public ConfiguredAgent<Config> {
   // Returns the sizes including what is granted so far.
   ElasticSizes sizes_of(const View& view, std::byte* memory) const {
     ElasticSizes sizes(view, static_cast<int64_t>(config_.timer_s * 1e6));
-    for (int32_t i = 0; i < static_cast<int32_t>(sizes.open().size()); ++i) {
-      const JobTaskCounts size = sizes.open()[static_cast<size_t>(i)];
+    for (int32_t i = 0; i < static_cast<int32_t>(sizes.jobs_with_sizes().size()); ++i) {
+      const JobTaskCounts size = sizes.jobs_with_sizes()[static_cast<size_t>(i)];
       for (int32_t g = 0; g < static_cast<int32_t>(size.tasks.size()); ++g) {
         for (int32_t k = 0; k < added(view, memory, size.slot)[g]; ++k) sizes.grow({i, g});
       }
@@ -182,7 +183,7 @@ class Dl2 final : public ConfiguredAgent<Config> {
   // Returns whether actions can express the job: it is shown and has only workers and servers.
   static bool is_expressible(const View& view, const ElasticSizes& sizes,
                              const JobTaskCounts& size) {
-    return &size < sizes.open().data() + shown(sizes) && view.shaped(size.slot) &&
+    return &size < sizes.jobs_with_sizes().data() + shown(sizes) && view.shaped(size.slot) &&
            view.num_groups(size.slot) <= kMaxGroups;
   }
 
@@ -202,7 +203,7 @@ class Dl2 final : public ConfiguredAgent<Config> {
     for (;;) {
       const ElasticSizes::Grant next = next_drf_grant(view, sizes, round_done(memory) == 0);
       if (next.index == kNone) return;
-      const JobTaskCounts& size = sizes.open()[static_cast<size_t>(next.index)];
+      const JobTaskCounts& size = sizes.jobs_with_sizes()[static_cast<size_t>(next.index)];
       if (is_expressible(view, sizes, size)) return;
       ++added(view, memory, size.slot)[next.group];
       sizes.grow(next);
@@ -210,7 +211,7 @@ class Dl2 final : public ConfiguredAgent<Config> {
   }
 
   static int32_t shown(const ElasticSizes& sizes) {
-    return std::min(kShown, static_cast<int32_t>(sizes.open().size()));
+    return std::min(kShown, static_cast<int32_t>(sizes.jobs_with_sizes().size()));
   }
 
   // Workers hold GPUs, servers do not. A job with a single group has only workers.
@@ -228,7 +229,7 @@ class Dl2 final : public ConfiguredAgent<Config> {
 
   static bool may_grow(const View& view, const ElasticSizes& sizes, int32_t index, int way) {
     const std::vector<int32_t> which =
-        groups(view, sizes.open()[static_cast<size_t>(index)].slot, way);
+        groups(view, sizes.jobs_with_sizes()[static_cast<size_t>(index)].slot, way);
     return !which.empty() && sizes.may_grow(index, which);
   }
 
@@ -251,7 +252,7 @@ class Dl2 final : public ConfiguredAgent<Config> {
   static int32_t expert_action(const View& view, const ElasticSizes& sizes) {
     const ElasticSizes::Grant grant = next_drf_grant(view, sizes, true);
     if (grant.index == kNone) return kNone;
-    const int32_t slot = sizes.open()[static_cast<size_t>(grant.index)].slot;
+    const int32_t slot = sizes.jobs_with_sizes()[static_cast<size_t>(grant.index)].slot;
     for (const int way : {kWorker, kServer}) {
       const std::vector<int32_t> which = groups(view, slot, way);
       if (which.size() == 1 && which[0] == grant.group) return grant.index * kWays + way;
@@ -268,7 +269,7 @@ class Dl2 final : public ConfiguredAgent<Config> {
     f.slots = log2_of(1 + 1e-6 * static_cast<double>(view.attained_us(slot)) / config_.timer_s) / 4;
     if (limit_us > 0) f.left = scaled_log2_seconds(left_s);
     f.no_length = limit_us <= 0;
-    f.share = static_cast<float>(ClusterShares::dominant(sizes.shares().of(size)));
+    f.share = static_cast<float>(ClusterShares::dominant_share(sizes.shares().of(size)));
     f.workers = log2_of(1 + workers) / 4;
     f.servers = log2_of(1 + servers) / 4;
     f.balance = servers > 0 ? log2_of(static_cast<double>(std::max(workers, 1)) / servers) / 4 : 0;

@@ -81,8 +81,8 @@ class Afs final : public ConfiguredPolicy<Config, Level::kEstimate> {
                                                          const Speed& speed) {
     std::optional<ElasticSizes::Grant> out;
     JobGain leader;
-    for (int32_t i = 0; i < static_cast<int32_t>(sizes.open().size()); ++i) {
-      const JobTaskCounts& size = sizes.open()[static_cast<size_t>(i)];
+    for (int32_t i = 0; i < static_cast<int32_t>(sizes.jobs_with_sizes().size()); ++i) {
+      const JobTaskCounts& size = sizes.jobs_with_sizes()[static_cast<size_t>(i)];
       if (size.tasks.empty()) continue;
       JobGain own{work_left_s(view, size.slot), speed(size)};
       for (int32_t g = 0; g < static_cast<int32_t>(size.tasks.size()); ++g) {

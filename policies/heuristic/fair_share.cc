@@ -107,7 +107,7 @@ class FairShare final : public PlacementRulePolicy<Config> {
     int32_t serial = 0;
   };
 
-  bool by_tenant(const View& view) const { return yard::by_tenant(view, owners_); }
+  bool by_tenant(const View& view) const { return yard::charges_tenants(view, owners_); }
 
   // Jobs of one size differ in what they may preempt.
   int32_t lanes(const View& view) const {

@@ -47,7 +47,7 @@ __device__ double read_all(const View& view) {
   for (int32_t i = 0; i < view.num_changed(); ++i) {
     const int32_t slot = view.changed(i);
     const JobRef ref = view.ref(slot);
-    if (view.may_end_early(slot)) sum += view.enough(slot) - view.measured(slot);
+    if (view.may_end_early(slot)) sum += view.enough(slot) - view.training_metric_now(slot);
     sum += ref.generation + view.serial(slot) + view.user(slot) + view.submit_us(slot) +
            view.since_us(slot) + view.until_us(slot) + view.preempted(slot) + view.started(slot) +
            static_cast<int>(view.phase(slot)) + view.limit_us(slot) + view.left_us(slot);

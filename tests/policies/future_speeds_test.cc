@@ -33,9 +33,9 @@ class SpeedScenePlayer {
   bool step() {
     if (all_done(state()) || !world_.advance(scene_.truth())) return false;
     draft_.reset();
-    speeds_.observe(state());
+    speeds_.learn_from_progress(state());
     policy_.decide(view_, memory_, draft_);
-    speeds_.note(state());
+    speeds_.record_placements(state());
     if (plan().wake_us != kNever) world_.state().head->timer_us = plan().wake_us;
     return true;
   }

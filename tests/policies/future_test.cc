@@ -192,7 +192,7 @@ TEST(Cheats, HonestPolicyPasses) {
 
 TEST(Cheats, UsingMeasuredLossesPasses) {
   const Cheat honest([](const View& view, int32_t slot) {
-    return view.has_training_metric(slot) ? view.measured(slot) : 0.0;
+    return view.has_training_metric(slot) ? view.training_metric_now(slot) : 0.0;
   });
   EXPECT_EQ(count_early_differences(honest), 0);
   EXPECT_EQ(count_early_differences(honest, "everything"), 0);

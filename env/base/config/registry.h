@@ -1,6 +1,6 @@
-// Registry of classes by name, filled by static objects in the files that define them:
+// Registry of classes by name. Static objects in the files which define the classes fill it:
 //   const Registry<Policy, PolicyInfo>::Add<Fifo> kFifo{"fifo", {.level = "blind"}};
-// Such a file belongs in a CMake OBJECT library: the linker drops it from a static one.
+// A file which registers classes must be in a CMake OBJECT library: linkers drop static ones.
 #pragma once
 
 #include <functional>
@@ -19,13 +19,13 @@
 
 namespace yard {
 
-// Interface may have `static constexpr const char* kKind = "policy"`, the prefix of error messages.
-// Written before main() starts, read-only afterwards.
+// `Interface` may have `static constexpr const char* kKind = "policy"`, the prefix of error
+// messages. A registry is written before main() starts, and is read-only afterwards.
 template <class Interface, class InfoT = typename Interface::Info, class Given = Settings>
 class Registry {
  public:
-  // Registers T, which is constructible from `const Given&`, or has no settings and is
-  // constructible from nothing. A duplicate name aborts.
+  // Registers T, which has a constructor with a `const Given&`, or has no settings and a
+  // constructor without arguments. A duplicate name aborts the program.
   template <class T>
   struct Add {
     Add(const std::string& name, InfoT info) {
@@ -42,7 +42,7 @@ class Registry {
     }
   };
 
-  // Creates an instance. Throws InputError if the name is unknown or T rejects `given`.
+  // Creates an instance. Throws InputError if the name is unknown or its class rejects `given`.
   static std::unique_ptr<Interface> make(std::string_view name, const Given& given) {
     return find(name).make(given);
   }
@@ -51,7 +51,7 @@ class Registry {
 
   static bool has(std::string_view name) { return entries().contains(name); }
 
-  // Returns the names, sorted.
+  // Returns the registered names, sorted.
   static std::vector<std::string> names() {
     std::vector<std::string> out;
     for (const auto& [name, entry] : entries()) out.push_back(name);
@@ -65,7 +65,7 @@ class Registry {
   };
   using Entries = std::map<std::string, Entry, std::less<>>;
 
-  // A function-local static exists before the Add objects of any file are constructed.
+  // A function-local static variable exists before the Add objects of any file are constructed.
   static Entries& entries() {
     static Entries entries;
     return entries;

@@ -1,5 +1,5 @@
-// Parses text into typed structs. One list of fields serves as parser, range check, help and
-// record.
+// Parses settings from text into typed structs. One list of fields gives parser, range check, help
+// and record.
 //   struct Config {
 //     double lr = 1e-3;
 //     std::string order = "sjf";
@@ -30,19 +30,19 @@ struct GivenSetting {
   std::string origin;  // "file.yaml:12" or "command line", for error messages
 };
 
-// Keys and values as given, in the order of their first mention.
+// Settings as given: keys and values, in the order in which the keys were first set.
 class Settings {
  public:
   Settings() = default;
-  // Keys and values which the program itself sets.
+  // Sets keys and values with the origin "default".
   Settings(std::initializer_list<std::pair<const char*, std::string>> entries) {
     for (const auto& [key, value] : entries) set(key, value, "default");
   }
 
-  // Throws InputError unless the file is a YAML map of scalars, lists of scalars and such maps.
+  // Reads a YAML file. Throws InputError unless it is a map of scalars, lists of scalars and maps.
   static Settings from_yaml(const std::string& path);
 
-  // Sets a key; later values replace earlier ones.
+  // Sets the value of a key, and replaces its earlier value if there is one.
   void set(const std::string& key, const std::string& value, const std::string& origin);
 
   // Sets a key from "key=value".
@@ -55,7 +55,7 @@ class Settings {
   std::vector<GivenSetting> entries_;
 };
 
-// A policy with settings, as tune and evolve write it to a YAML file:
+// A policy with settings, from a YAML file which the commands `tune` and `evolve` write:
 //   policy: las
 //   settings: {limit_1_gpu_s: 3000}
 struct PolicyFile {
@@ -63,25 +63,25 @@ struct PolicyFile {
   Settings settings;
 };
 
-// Ignores other keys of the file. Throws InputError if the file has no policy or, unless `policy`
-// is empty, a different one.
+// Reads the keys `policy` and `settings`, and ignores all other keys. Throws InputError if the file
+// names no policy or, unless `policy` is empty, another policy.
 PolicyFile read_policy_file(const std::string& file, const std::string& policy = "");
 
 // One field of a config: its description, and the parser of its value.
 struct Field {
   std::string key, type, range;
-  std::string value;  // in the given struct; describe() returns the default
+  std::string value;  // value in the struct; in the result of describe(), the default
   std::string help;
-  std::function<bool(std::string_view)> read;  // false if of a wrong type or out of range
-  double min = 0, max = 0;                     // of an integer or number
+  std::function<bool(std::string_view)> read;  // false if the text is invalid
+  double min = 0, max = 0;                     // limits of an integer or number
 };
 
 std::string range_text(const std::string& min, const std::string& max);  // "[MIN, MAX]"
 
-// The `f` passed to a config's fields(). Holds references to the config's members.
+// The argument `f` of a config's fields(). A FieldList holds references to the config's members.
 class FieldList {
  public:
-  // Numbers: double, float, int, int64_t, uint64_t, within [min, max].
+  // Adds a number within [min, max]. T is double, float, int, int64_t or uint64_t.
   template <class T>
   void operator()(const char* key, T& value, std::type_identity_t<T> min,
                   std::type_identity_t<T> max, const char* help) {
@@ -114,7 +114,7 @@ class FieldList {
   std::vector<Field> fields_;
 };
 
-// For classes without settings: every key is unknown.
+// Config of a class without settings, for which every key is unknown.
 struct NoConfig {
   void fields(FieldList&) {}
 };
@@ -135,11 +135,11 @@ std::vector<Field> describe() {
   FieldList list;
   config.fields(list);
   std::vector<Field> fields = list.fields();
-  for (Field& field : fields) field.read = nullptr;  // refers to `config`
+  for (Field& field : fields) field.read = nullptr;  // because it refers to `config`
   return fields;
 }
 
-// Returns keys and values which parse to an equal config.
+// Returns keys and values which parse() converts to an equal config.
 template <class C>
 std::vector<std::pair<std::string, std::string>> record(const C& config) {
   C copy = config;  // fields() needs mutable references

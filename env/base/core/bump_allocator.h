@@ -6,7 +6,7 @@
 
 namespace yard {
 
-// Returns columns one after the other; callers must take them in the same order every time.
+// Allocates columns one after the other. Callers must allocate them in the same order every time.
 class BumpAllocator {
  public:
   explicit BumpAllocator(std::byte* at) : at_(at) {}

@@ -1,5 +1,5 @@
 // Internal checks: a violated precondition or invariant stops the program at once, on CPU and GPU.
-// Invalid input is not a violation: it throws InputError (error.h).
+// Invalid input of users is no violation, and throws InputError (error.h) instead.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@
 
 #ifdef __CUDA_ARCH__
 #include <cstdio>
-// On the device the message must be a string literal.
+// In GPU code, the message must be a string literal.
 #define YARD_CHECK(cond, message)                                                  \
   do {                                                                             \
     if (!(cond)) {                                                                 \

@@ -1,5 +1,5 @@
-// Errors shown to the user: invalid input (exit code 2) or a failed run (exit code 1). Only main
-// and the RPC handler catch them.
+// Errors shown to the user: invalid input (exit code 2) or a failed run (exit code 1). Only main()
+// and the RPC handler catch these errors.
 #pragma once
 
 #include <stdexcept>
@@ -7,17 +7,17 @@
 
 namespace yard {
 
-// An input cannot be used.
+// Error: the user's input cannot be used.
 class InputError : public std::runtime_error {
  public:
   explicit InputError(const std::string& text) : std::runtime_error(text) {}
 
-  // what() is "WHERE: expected EXPECTED, got GOT".
+  // Sets the message to "WHERE: expected EXPECTED, got GOT".
   InputError(const std::string& where, const std::string& expected, const std::string& got)
       : std::runtime_error(where + ": expected " + expected + ", got " + got) {}
 };
 
-// The input was valid but the work failed, e.g. a full disk or a lost peer.
+// Error: the input was valid but the work failed, for example because a disk is full.
 class RunError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

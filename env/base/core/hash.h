@@ -1,4 +1,4 @@
-// A hash which is equal on every machine and in every run, for random draws keyed by a name.
+// A text hash which is equal on every machine and in every run, for random draws keyed by a name.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // Recursive least squares: a linear model y = w . x, updated by one observation at a time:
 //   P <- P - P x x' P / (1 + x' P x),   w <- w + P x (y - w . x)
-// The object is a flat block that must be zeroed at first.
+// A LeastSquares object is a flat block whose memory must be zero before begin().
 #pragma once
 
 #include <array>
@@ -14,8 +14,8 @@ class LeastSquares {
   static constexpr size_t kTerms = kSize;
   using Terms = std::array<double, kTerms>;
 
-  // Sets initial weights, each counting for `prior_strength` observations. Does nothing if already
-  // begun.
+  // Sets the initial weights, each of which counts for `prior_strength` observations. Does nothing
+  // if begin() was called before.
   void begin(const Terms& start, double prior_strength) {
     if (begun_) return;
     begun_ = true;
@@ -49,7 +49,7 @@ class LeastSquares {
   }
 
   Terms weight_;
-  std::array<Terms, kTerms> spread_;  // P: inverse of the accumulated x x'
+  std::array<Terms, kTerms> spread_;  // P: inverse of the sum of all x x'
   bool begun_;
 };
 

@@ -1,5 +1,5 @@
 // Base-2 logarithm and power from exact operations only, so that CPU and GPU agree bit for bit.
-// Meant for features, which need no full precision. Relative error below 2e-4.
+// Meant for features, which need no full precision. The relative error is below 2e-4.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ YARD_HD inline float log2_coarse(double x) {
   const uint32_t mantissa = (static_cast<uint32_t>(bits >> 29) & 0x7FFFFFu) | 0x3F800000u;
   float m;  // [1, 2)
   memcpy(&m, &mantissa, sizeof m);
-  // log2(1 + t) = t + t (1 - t) q(t), exact at both ends; q: a Chebyshev fit of degree 4.
+  // log2(1 + t) = t + t (1 - t) q(t), exact for t = 0 and 1, with q a Chebyshev fit of degree 4.
   const float t = m - 1, t2 = t * t;
   const float q =
       (0.44265944F - 0.27672833F * t) + t2 * ((0.18486223F - 0.09838762F * t) + t2 * 0.02627305F);

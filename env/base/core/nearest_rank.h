@@ -1,4 +1,4 @@
-// Nearest-rank quantiles (docs/reference/metrics.md): always an observed value, never interpolated.
+// Nearest-rank quantiles (docs/reference/metrics.md) are always observed values, not interpolated.
 #pragma once
 
 #include <algorithm>
@@ -8,8 +8,8 @@
 
 namespace yard {
 
-// Returns the smallest value such that at least `share` of all values do not exceed it. Reorders
-// `values`. Requires: values is not empty.
+// Returns the smallest value which at least the share `share` of all values does not exceed.
+// Reorders `values`. Requires: `values` is not empty.
 template <class T>
 T nearest_rank_quantile(std::vector<T>& values, double share) {
   const auto rank = static_cast<size_t>(std::ceil(share * static_cast<double>(values.size())));

@@ -1,7 +1,7 @@
-// Random numbers as values: a seed and split keys identify a stream, a counter advances in it.
+// Random number streams as values: a seed and split keys identify a stream, and a counter the draw.
 //   Rng env_rng = Rng{seed}.split(env).split(episode);
 // The generator is Philox4x32-10 (Salmon et al., "Parallel Random Numbers: As Easy as 1, 2, 3", SC
-// 2011): integers only, so that CPU and GPU draw the same numbers.
+// 2011): it computes with integers only, so that CPU and GPU draw the same numbers.
 #pragma once
 
 #include <cmath>
@@ -27,18 +27,18 @@ YARD_HD inline void philox4x32(uint32_t (&counter)[4], uint64_t key) {
   }
 }
 
-// A flat value without padding: a copy continues where the original was.
+// State of a random number stream, without padding. A copy continues where the original was.
 struct Rng {
-  uint64_t key;         // (key, stream) identifies the stream,
-  uint64_t stream = 0;  // in 128 bits, so that billions of splits do not collide
-  uint64_t drawn = 0;   // words returned so far; block drawn / 4 of the stream is in `block`
+  uint64_t key;         // key and stream, 128 bits in sum, identify the stream,
+  uint64_t stream = 0;  // so that billions of splits do not collide
+  uint64_t drawn = 0;   // number of words drawn so far; the present four are in `block`
   uint32_t block[4] = {};
 
   YARD_HD explicit Rng(uint64_t seed) : key(seed) {}
 
-  // Returns the sub-stream `child`, independent of what was drawn from this one.
+  // Returns the sub-stream `child`, which does not depend on the draws from this stream so far.
   YARD_HD Rng split(uint64_t child) const {
-    // Differs from the key for draws, so that a child never repeats its parent's words.
+    // Splits and draws use different keys, so that a child never repeats its parent's words.
     constexpr uint64_t kSplit = 0x5851F42D4C957F2Du;
     uint32_t words[4];
     pack_words(words, child, stream);
@@ -78,9 +78,9 @@ struct Rng {
   // Returns a multiple of 2^-53 in [0, 1).
   YARD_HD double uniform() { return static_cast<double>(next64() >> 11) * 0x1p-53; }
 
-  // Host only, since logarithm and cosine differ between devices.
+  // normal() and exponential() are for CPU code only: logarithm and cosine differ on GPUs.
 
-  // Mean 0, standard deviation 1 (Box and Muller; one of the pair).
+  // Returns a normal number of mean 0 and standard deviation 1 (one of Box and Muller's pair).
   double normal() {
     const double radius = std::sqrt(2 * exponential());
     return radius * std::cos(6.283185307179586 * uniform());

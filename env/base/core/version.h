@@ -1,5 +1,5 @@
-// The program's release, the commit it was built from, its compiler and its libraries. The values
-// come from CMake (the release from project() in CMakeLists.txt); only version.cc reads them.
+// The program's release, the commit of its source, its compiler and its libraries. CMake defines
+// these values (the release in project() of CMakeLists.txt), and only version.cc reads them.
 #pragma once
 
 #include <span>
@@ -10,11 +10,11 @@ namespace yard {
 
 struct BuildFact {
   std::string_view name;
-  std::string_view value;  // "none" if the build lacks it
+  std::string_view value;  // "none" if the build lacks the library
 };
 
 std::string_view release();  // as "1.2.3"
-std::string_view commit();   // of `git describe`; "unknown" outside a checkout
+std::string_view commit();   // `git describe`, or "unknown" outside a checkout
 std::string version_line();  // "yardmaster 1.2.3 (commit 0123abc)"
 std::span<const BuildFact> build_facts();
 

@@ -1,5 +1,5 @@
-// Reads the lines of a text or a file, plain or gzip, piece by piece. Memory use is bounded by the
-// longest line, not by the file.
+// Reads the lines of a text or of a file, plain or gzip, piece by piece. Memory use grows with the
+// longest line, not with the file.
 #pragma once
 
 #include <cstdint>
@@ -12,28 +12,28 @@ namespace yard {
 
 class Lines {
  public:
-  // Throws InputError for a missing file, a folder, or (next() too) corrupt gzip data.
+  // Throws InputError for a missing file or a folder, and as next() does for corrupt gzip data.
   static Lines of_file(const std::filesystem::path& path);
-  // `text` must outlive the object. `name` identifies it in messages.
+  // Reads lines of `text`, called `name` in error messages. Requires: `text` outlives the Lines.
   static Lines of_text(std::string_view text, std::string name);
   Lines(Lines&&) noexcept;
   ~Lines();
 
   const std::string& name() const { return name_; }
 
-  // Returns up to the first 64 KiB, without a byte order mark. Requires: no next() so far.
+  // Returns the first 64 KiB at most, without a byte order mark. Requires: next() was not called.
   std::string_view head();
 
-  // Goes to the next line, without its \n or \r\n; false at the end. Valid until the next call.
+  // Sets `line`, valid until the next call, to the next line without line end; false at the end.
   bool next(std::string_view& line);
-  int64_t number() const { return number_; }           // of the current line, from 1
-  std::string_view ending() const { return ending_; }  // removed line end; may be empty at the end
+  int64_t number() const { return number_; }           // number of the current line, from 1
+  std::string_view ending() const { return ending_; }  // line end of the current line
 
-  // Returns the hash of all unpacked bytes. Requires: next() returned false.
+  // Returns the SHA-256 of all unpacked bytes. Requires: next() has returned false.
   std::string sha256() const { return sha256_; }
 
  private:
-  class Pieces;  // source of the bytes, and their hash
+  class Pieces;  // source of bytes, which computes their hash
 
   Lines(std::unique_ptr<Pieces> pieces, std::string name);
   bool grow();
@@ -41,7 +41,7 @@ class Lines {
   std::unique_ptr<Pieces> pieces_;
   std::string name_, buffer_, sha256_;
   std::string_view ending_;
-  size_t at_ = 0;  // of the next line in buffer_
+  size_t at_ = 0;  // position of the next line in buffer_
   int64_t number_ = 0;
   bool begun_ = false, ended_ = false;
 };

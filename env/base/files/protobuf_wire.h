@@ -1,5 +1,5 @@
-// Encodes fields of protocol buffers, for the few messages which are written without generated
-// code.
+// Encodes fields of protocol buffer messages, for the few messages which are written without
+// generated code.
 #pragma once
 
 #include <bit>
@@ -24,12 +24,12 @@ inline std::string number(uint64_t field, int64_t value) {
   return key(field, kVarint) + varint(static_cast<uint64_t>(value));
 }
 
-// Encodes a string, raw numbers or a message.
+// Encodes a field whose value is a string, packed numbers or a message.
 inline std::string bytes(uint64_t field, std::string_view value) {
   return key(field, kBytes).append(varint(value.size())).append(value);
 }
 
-// Encodes a float or a double.
+// Encodes a field whose value is a float or a double.
 template <class T>
 std::string real(uint64_t field, T value) {
   static_assert(std::endian::native == std::endian::little, "the format is little-endian");

@@ -1,5 +1,5 @@
-// TFRecord files: frames of a length, its checksum, the data and its checksum. TensorBoard reads
-// them, and logs are kept in them, since truncated or damaged frames can be detected.
+// TFRecord files: sequences of frames, each with a length, its checksum, data and their checksum.
+// TensorBoard reads this format. Logs use it, since truncated or damaged frames can be detected.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +10,10 @@
 
 namespace yard {
 
-// CRC-32C (Castagnoli): crc32c("123456789") is 0xe3069283.
+// Returns the CRC-32C (Castagnoli): crc32c("123456789") is 0xe3069283.
 uint32_t crc32c(std::string_view bytes);
 
-// Returns `bytes` as one frame.
+// Returns `bytes` as one TFRecord frame.
 std::string tfrecord(std::string_view bytes);
 inline constexpr uint64_t kTfrecordOverhead = 16;  // bytes of a frame in addition to its content
 
@@ -23,25 +23,25 @@ class TfrecordReader {
     kWhole,    // a frame
     kEnd,      // no more
     kCutOff,   // the file ends within a frame
-    kDamaged,  // the content does not match its checksum; the next frame may be whole
-    kLost,     // the length is damaged: no further frame can be found
+    kDamaged,  // the content does not match its checksum; next() goes on after the frame
+    kLost,     // the length is damaged, so that no further frame can be found
   };
 
   // Throws InputError if the file cannot be opened.
   explicit TfrecordReader(const std::filesystem::path& path);
 
-  // Stores a whole frame's content in `bytes`. kEnd follows kCutOff and kLost.
+  // Stores a whole frame's content in `bytes`. Returns kEnd in the call after kCutOff or kLost.
   FrameStatus next(std::string& bytes);
 
-  uint64_t offset() const { return offset_; }  // start of the frame last returned by next()
-  uint64_t size() const { return size_; }      // of the file, when opened
+  uint64_t offset() const { return offset_; }  // start of the frame read by the last next()
+  uint64_t size() const { return size_; }      // size of the file when it was opened
 
  private:
   FrameStatus over(FrameStatus found);
 
   std::ifstream file_;
   uint64_t size_ = 0, offset_ = 0;
-  uint64_t at_ = 0;  // where the next frame begins
+  uint64_t at_ = 0;  // position where the next frame begins
 };
 
 }  // namespace yard

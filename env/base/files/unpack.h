@@ -9,12 +9,12 @@ namespace yard {
 
 class UnpackingReader {
  public:
-  // Recognises gzip by its first two bytes. Throws InputError if the file is missing or a folder.
+  // Recognises gzip by its first two bytes. Throws InputError if `path` is missing or a folder.
   explicit UnpackingReader(const std::filesystem::path& path);
   ~UnpackingReader();
 
-  // Writes up to `most` bytes to `to`. Returns their number, 0 at the end. Throws InputError for
-  // truncated or corrupt gzip data.
+  // Writes up to `most` unpacked bytes to `to`. Returns the number of bytes; 0 at the end of the
+  // file. Throws InputError for truncated or corrupt gzip data.
   size_t read(char* to, size_t most);
 
  private:

@@ -1,4 +1,4 @@
-// CPU time used, which excludes time spent on other programs.
+// CPU time used by this process, or by one of its threads.
 #pragma once
 
 #include <ctime>
@@ -12,6 +12,6 @@ inline double cpu_s(clockid_t clock) {
 }
 
 inline double process_cpu_s() { return cpu_s(CLOCK_PROCESS_CPUTIME_ID); }  // of all threads
-inline double thread_cpu_s() { return cpu_s(CLOCK_THREAD_CPUTIME_ID); }    // of the calling thread
+inline double thread_cpu_s() { return cpu_s(CLOCK_THREAD_CPUTIME_ID); }    // of the present thread
 
 }  // namespace yard

@@ -1,6 +1,6 @@
-// Memory resource that uses huge pages, for data accessed often and at random: many worlds span
-// more pages than the TLB holds. Blocks are freed together by the destructor; deallocate() does
-// nothing. Thread-safe.
+// Memory resource that uses huge pages, for data accessed often and at random: the states of many
+// simulations span more pages than the TLB holds. The destructor frees all blocks together, and
+// deallocate() does nothing. Thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -28,8 +28,8 @@ class HugePages : public std::pmr::memory_resource {
   bool do_is_equal(const memory_resource& other) const noexcept override { return this == &other; }
 
   std::mutex mutex_;
-  std::vector<Block> blocks_;  // free space is at the end of the last one
-  size_t used_ = 0;            // bytes used of the last one
+  std::vector<Block> blocks_;  // free space is at the end of the last block
+  size_t used_ = 0;            // bytes used of the last block
 };
 
 }  // namespace yard

@@ -7,18 +7,18 @@
 
 namespace yard {
 
-// Unwinds to run_main(), which ends the program with kInterruptedExit.
+// Exception that unwinds to run_main(), which ends the program with exit code kInterruptedExit.
 class Interrupted : public std::runtime_error {
  public:
   Interrupted() : std::runtime_error("interrupted") {}
-  // `command`: continues the interrupted work.
+  // `command` is a command line which continues the interrupted work.
   explicit Interrupted(const std::string& command)
       : std::runtime_error("interrupted; continue with: " + command) {}
 };
 
 inline constexpr int kInterruptedExit = 130;
 
-// The first signal sets the flag; a second one of the same kind kills the process.
+// The first Ctrl-C or SIGTERM then sets the flag; a second one of its kind kills the process.
 void install_interrupt_handler();
 
 bool interrupted();
@@ -26,11 +26,11 @@ bool interrupted();
 // Throws Interrupted if a signal has arrived.
 void throw_if_interrupted();
 
-// While an object lives, any number of signals only set the flag: for writes that must be complete.
+// While a HoldInterrupts lives, all signals only set the flag, so that writes can be completed.
 class HoldInterrupts {
  public:
   HoldInterrupts();
-  ~HoldInterrupts();  // afterwards a second signal kills again
+  ~HoldInterrupts();  // from then on, a second signal kills the process
   HoldInterrupts(const HoldInterrupts&) = delete;
 
  private:

@@ -1,5 +1,5 @@
-// Allocator for large blocks, mapped directly from the system and unmapped when freed. Heap blocks
-// may stay with the process because of later allocations behind them.
+// Allocator for large blocks, mapped directly from the system and unmapped when freed. Freed blocks
+// of the heap may stay with the process, because of later allocations behind them.
 #pragma once
 
 #include <sys/mman.h>

@@ -6,7 +6,7 @@
 
 namespace yard {
 
-// Appends the cell, quoted if necessary.
+// Appends a CSV cell to `out`, quoted if necessary.
 inline void append_csv_cell(std::string_view cell, std::string& out) {
   if (cell.find_first_of(",\"\r\n") == cell.npos) {
     out += cell;

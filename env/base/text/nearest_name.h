@@ -10,25 +10,25 @@
 
 namespace yard {
 
-// Returns the letters and digits in lower case: "Submit-Time" to "submittime".
+// Returns the letters and digits of a name in lower case: "submittime" for "Submit-Time".
 std::string normalised_name(std::string_view name);
 
-// Returns whether one plain name is the other with a few letters changed, missing or added.
+// Returns whether a few letters changed, missing or added turn one normalised name into the other.
 bool is_probable_typo(std::string_view a, std::string_view b);
 
-// Returns the name that `typed` probably misspells; nothing if none is near.
+// Returns the name that `typed` probably misspells; nothing if no name is near.
 std::optional<std::string> nearest_name(std::string_view typed,
                                         const std::vector<std::string>& names);
 
-// Returns "; did you mean `fifo`?" for a message; empty if no name is near.
+// Returns "; did you mean `fifo`?" with the nearest name, or "" if no name is near `typed`.
 std::string did_you_mean(std::string_view typed, const std::vector<std::string>& names);
 
-// Returns "WHERE: expected one of: a, b, got 'typed'; did you mean `a`?". If no name is near,
-// `hint` follows instead.
+// Returns an error "WHERE: expected one of: a, b, got 'typed'; did you mean `a`?". If no name is
+// near, the message ends with `hint` instead.
 InputError unknown_name(const std::string& where, const std::vector<std::string>& names,
                         std::string_view typed, const std::string& hint = "");
 
-// Throws unknown_name() if the registry lacks the name.
+// Throws unknown_name() if the registry lacks the name `typed`.
 //   require_name<PolicyRegistry>("--policy", "gredy");
 template <class Registry>
 void require_name(const std::string& where, std::string_view typed) {

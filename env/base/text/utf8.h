@@ -5,8 +5,8 @@
 
 namespace yard {
 
-// Returns the length in bytes of the UTF-8 character (RFC 3629) at the start of a text; 0 if it is
-// invalid. Requires: the text is not empty.
+// Returns the length in bytes of the UTF-8 character (RFC 3629) at the start of `text`; 0 if the
+// character is invalid. Requires: `text` is not empty.
 size_t utf8_length(std::string_view text);
 
 }  // namespace yard

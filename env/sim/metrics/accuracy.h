@@ -1,4 +1,4 @@
-// Jobs that reached the training metric which their users require, and the progress of other jobs.
+// Counts jobs that reached the training metric required by their users, and averages job progress.
 // Source: MLFS (Wang, Liu and Shen, CoNEXT 2020, eq. 1).
 #pragma once
 
@@ -11,14 +11,14 @@
 namespace yard {
 
 struct AccuracySummary {
-  int64_t jobs = 0;         // scored jobs which ended and have a curve and `enough`
-  int64_t reached = 0;      // jobs with the metric at `enough` when they ended
+  int64_t jobs = 0;         // ended scored jobs with a training curve and a required metric
+  int64_t reached = 0;      // jobs that had reached the required metric when they ended
   int64_t due = 0;          // jobs with a deadline
-  int64_t due_reached = 0;  // jobs which reached `enough` and ended by their deadline
-  double mean = 0;  // mean progress at the end: 0 at the curve's first value, 1 from `enough` on
+  int64_t due_reached = 0;  // jobs that reached the required metric by their deadline
+  double mean = 0;  // mean progress of jobs at their end, from 0 to 1 (required metric reached)
 };
 
-// Returns the summary, or nothing where no job counts. Requires: set_training_curves() was called.
+// Returns nothing if `jobs` would be 0. Requires: set_training_curves() was called on the trace.
 std::optional<AccuracySummary> accuracy_of(const Trace& trace, const Outcome& outcome);
 
 }  // namespace yard

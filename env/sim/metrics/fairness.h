@@ -1,5 +1,5 @@
 // Fairness metrics: finish-time fairness of jobs, and Jain's index over users and over tenants.
-// Definitions and sources: docs/reference/metrics.md.
+// docs/reference/metrics.md defines the fairness metrics and names their sources.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@
 
 namespace yard {
 
-// Rho (Themis, NSDI 2020) of the scored jobs which ended: JCT divided by the JCT in a private
-// cluster with 1/N of the GPUs. N is the mean number of jobs in the system during the job.
+// Rho (Themis, NSDI 2020) of the scored jobs which ended: a job's JCT divided by its JCT alone with
+// 1/N of the GPUs, where N is the mean number of jobs in the system during the job's life.
 struct FinishTimeFairness {
   int64_t jobs = 0;
   double mean = 0, p95 = 0, max = 0;
@@ -21,12 +21,12 @@ struct FinishTimeFairness {
 };
 
 struct Fairness {
-  std::optional<FinishTimeFairness> finish_time = {};  // empty where no job ended
-  // Jain's index, 1/n to 1; empty with fewer than two users or tenants.
+  std::optional<FinishTimeFairness> finish_time = {};  // empty if no scored job ended
+  // Jain's fairness index, from 1/n to 1 for n users or tenants; empty if n < 2.
   std::optional<double> jain_users, jain_tenants;
 };
 
-// Requires: `isolated_us` (isolated_run_us()) and `outcome` describe trace.jobs in order.
+// Requires: `isolated_us`, from isolated_run_us(), and `outcome` describe trace.jobs in order.
 Fairness fairness_of(const Trace& trace, const SimModel& fixed,
                      const std::vector<int64_t>& isolated_us, const Outcome& outcome);
 

@@ -1,5 +1,5 @@
-// Fragmentation metrics of one state: free GPUs which waiting jobs cannot use, by four published
-// definitions. Definitions and sources: docs/reference/metrics.md.
+// Fragmentation metrics of one state: free GPUs which jobs cannot use, by four published
+// definitions. docs/reference/metrics.md gives these definitions and their sources.
 #pragma once
 
 #include <cstdint>
@@ -9,22 +9,22 @@
 
 namespace yard {
 
-// In GPUs. A shared GPU counts with its free fraction.
+// Numbers of free GPUs. A GPU shared by several jobs counts with its free fraction.
 struct Fragments {
   double free = 0;
-  double unusable = 0;       // expected GPUs which a task drawn from the workload cannot use
-  double partial = 0;        // on nodes with at least one GPU not free
-  double stranded = 0;       // on nodes where no GPU task of the workload fits
-  double largest_block = 0;  // most free whole GPUs on one node
-  double ideal_block = 0;    // largest_block if all free GPUs were consolidated
+  double unusable = 0;       // free GPUs that a random task of the workload cannot use, on average
+  double partial = 0;        // free GPUs on nodes with at least one GPU in use
+  double stranded = 0;       // free GPUs on nodes where no GPU task of the workload fits
+  double largest_block = 0;  // largest number of free whole GPUs on one node
+  double ideal_block = 0;    // largest_block if all free GPUs were on as few nodes as possible
 };
 
-// A task of the workload and its frequency. A plain job counts as a task for each node that the job
-// fills, and a task for the rest.
+// A task of the workload and its frequency. A job that requests only a number of GPUs counts as one
+// task for each node that the job fills, and one task for its remaining GPUs.
 struct TaskFrequency {
-  int32_t shape = kNone;  // the task's shape; kNone: plain
+  int32_t shape = kNone;  // the shape of the task's job; kNone: a number of GPUs only
   TaskNeed need{};
-  double share = 0;  // of all tasks; the shares sum to 1
+  double share = 0;  // share of this task among all tasks, from 0 to 1
 };
 
 class Fragmentation {
@@ -32,7 +32,7 @@ class Fragmentation {
   // Requires: `fixed` outlives this.
   explicit Fragmentation(const SimModel& fixed);
 
-  // Returns the metrics of a state. Recomputes only nodes which changed since the last call.
+  // Returns the metrics of `state`, recomputing only nodes which changed since the last call.
   const Fragments& of(const SimState& state);
 
  private:
@@ -46,8 +46,8 @@ class Fragmentation {
   const SimModel& fixed_;
   std::vector<TaskFrequency> mix_;
   std::vector<NodeFragments> parts_;  // (M)
-  bool fresh_ = true;                 // of() was not called yet
-  // Values at the last call; the columns of GPUs only if GPUs can be shared.
+  bool fresh_ = true;                 // true until the first call of of()
+  // Values at the last call of of(). The last two columns are empty unless jobs can share GPUs.
   std::vector<uint64_t> free_mask_, shared_mask_;     // (M)
   std::vector<int64_t> cpu_milli_, mem_mib_;          // (M)
   std::vector<int32_t> share_milli_, share_mem_mib_;  // (G)

@@ -61,7 +61,7 @@ Meter::Meter(const ClusterSpec& cluster, const Trace& trace) : cluster_(cluster)
 }
 
 // Charges the time since the last sample to what was seen then.
-void Meter::pass(int64_t to_us) {
+void Meter::integrate_until(int64_t to_us) {
   if (to_us == at_us_) return;
   const double dt_s = seconds(to_us - at_us_);
   used_.span_s += dt_s;
@@ -141,7 +141,7 @@ void Meter::scan(const SimModel& fixed, const SimState& s) {
 
 void Meter::record_state(const SimModel& fixed, const SimState& state) {
   if (fragmentation_) {
-    pass(state.head->now_us);
+    integrate_until(state.head->now_us);
   } else {
     fragmentation_.emplace(fixed);
     at_us_ = state.head->now_us;
@@ -151,7 +151,7 @@ void Meter::record_state(const SimModel& fixed, const SimState& state) {
 
 std::optional<GpuUsage> Meter::end(int64_t end_us) {
   if (!fragmentation_) return std::nullopt;
-  pass(end_us);
+  integrate_until(end_us);
   return used_;
 }
 

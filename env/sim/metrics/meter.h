@@ -1,5 +1,5 @@
-// Integrals over a replay: how GPUs were used, and how fragmented free GPUs were. Samples all nodes
-// and jobs after every decision, so the meter is attached to Replay::watch on request only.
+// Integrates GPU use and fragmentation over a replay. A Meter samples all nodes and jobs after
+// every decision, so it is attached to Replay::watch on request only.
 //
 //   Meter meter(cluster, trace);
 //   replay.watch = [&](const SimState& s) { meter.record_state(fixed, s); };
@@ -17,36 +17,36 @@
 
 namespace yard {
 
-// [GPU s] Sums to all GPUs times the observed time: running + starting + saving + unshared + down +
-// idle. A share counts as its fraction of a GPU.
+// [GPU s] GPU time by use: running + starting + saving + unshared + down + idle = all GPUs times
+// the observed time. A job's share of a GPU counts as that fraction of a GPU.
 struct GpuTime {
-  double running = 0;   // jobs make progress, even if a failure undoes it later
-  double starting = 0;  // jobs restore, or wait for GPUs that are being vacated
-  double saving = 0;    // held only by a preempted job that saves
-  double unshared = 0;  // unused parts of shared GPUs
+  double running = 0;   // held by jobs that progress, even if a failure undoes the work later
+  double starting = 0;  // held by jobs that restore, or wait for GPUs that are being vacated
+  double saving = 0;    // held only by preempted jobs that save their checkpoints
+  double unshared = 0;  // the unused parts of shared GPUs
   double down = 0;
   double idle = 0;
-  double lost = 0;  // part of `running`: work that failures undid
+  double lost = 0;  // the part of `running` whose work failures undid
   double total() const { return running + starting + saving + unshared + down + idle; }
 };
 
 struct GpuTypeTime {
-  double busy_s = 0, idle_s = 0, down_s = 0;  // [GPU s] busy: held or being vacated
+  double busy_s = 0, idle_s = 0, down_s = 0;  // [GPU s] busy: GPUs held or being vacated
 };
 
 struct GpuUsage {
   GpuTime time;
-  Fragments fragments;               // [GPU s] integrals; their ratios are means over free GPUs
+  Fragments fragments;               // [GPU s] integrals over time of the numbers of GPUs
   std::vector<GpuTypeTime> types;    // as in ClusterSpec::types
-  std::vector<std::string> tenants;  // of the trace, sorted
-  std::vector<double> tenant_gpu_s;  // held by starting and running jobs
+  std::vector<std::string> tenants;  // sorted names of the trace's tenants
+  std::vector<double> tenant_gpu_s;  // [GPU s] held by each tenant's starting and running jobs
   double span_s = 0;
 };
 
-// [kWh] of all GPUs that are not down. Empty if the spec lacks the power of a type in use.
+// [kWh] Energy of all GPUs that are not down. Empty if the spec lacks the power of a used GPU type.
 std::optional<double> energy_kwh(const ClusterSpec& cluster, const GpuUsage& used);
 
-// Cost of held GPUs and of all GPUs, in the spec's currency. Empty if the spec lacks a price.
+// Cost of held GPUs and of all GPUs, in the currency of the cluster spec.
 struct Cost {
   double held = 0, all = 0;
 };
@@ -54,13 +54,13 @@ std::optional<Cost> cost_of(const ClusterSpec& cluster, const GpuUsage& used);
 
 class Meter {
  public:
-  // Requires: both outlive this.
+  // Requires: `cluster` and `trace` outlive this Meter.
   Meter(const ClusterSpec& cluster, const Trace& trace);
 
-  // Samples a state. Requires: the same `fixed` each time, alive until end().
+  // Samples a state. Requires: each call has the same `fixed`, which lives until end() is called.
   void record_state(const SimModel& fixed, const SimState& state);
 
-  // Returns the totals until the replay's end; empty if no state was sampled.
+  // Returns the totals from the first sample to the replay's end; empty if no state was sampled.
   std::optional<GpuUsage> end(int64_t end_us);
 
  private:
@@ -69,18 +69,18 @@ class Meter {
     int32_t type;
     bool down;
   };
-  void pass(int64_t to_us);
+  void integrate_until(int64_t to_us);
   void scan(const SimModel& fixed, const SimState& s);
 
   const ClusterSpec& cluster_;
-  std::vector<int32_t> tenant_of_job_;  // (N)  index into GpuUsage::tenants, kNone
+  std::vector<int32_t> tenant_of_job_;  // (jobs)  index into GpuUsage::tenants, or kNone
   std::optional<Fragmentation> fragmentation_;
   GpuUsage used_;
   int64_t at_us_ = 0;
-  GpuTime sample_;  // [GPUs] at the last sample
+  GpuTime sample_;  // [GPUs] numbers of GPUs by use at the last sample
   Fragments fragments_;
   std::vector<GpuTypeTime> types_now_;  // [GPUs]
-  std::vector<VacatedGpu> vacated_;  // GPUs without an owner, on which a preempted job still saves
+  std::vector<VacatedGpu> vacated_;     // GPUs on which a preempted job still saves
   std::vector<double> tenant_gpus_now_;
 };
 

@@ -1,4 +1,4 @@
-// Metrics of a replay over its scored jobs. Definitions for users: docs/reference/metrics.md.
+// Metrics of a replay over its scored jobs. docs/reference/metrics.md defines them for users.
 #pragma once
 
 #include <cstdint>
@@ -11,65 +11,65 @@
 
 namespace yard {
 
-// One group of jobs. Times are over its finished jobs; 0 if there are none.
+// Metrics of one group of jobs. Times are of finished jobs, and 0 if no job finished.
 struct JctSummary {
   int64_t jobs = 0;        // scored
   int64_t finished = 0;    // scored jobs that ended
-  WideUs sum_jct_us = 0;   // [us] exact; JCT = end - submission
+  WideUs sum_jct_us = 0;   // [us] exact sum of JCTs; JCT = end - submission
   double mean_jct_s = 0;   // [s]
-  double p50_jct_s = 0;    // [s] the smallest JCT that at least half of the jobs do not exceed
+  double p50_jct_s = 0;    // [s] smallest JCT that at least half of the jobs do not exceed
   double p95_jct_s = 0;    // [s]
   double p99_jct_s = 0;    // [s]
-  double mean_wait_s = 0;  // [s] wait = JCT minus run time alone on the job's fastest type
+  double mean_wait_s = 0;  // [s] wait = JCT minus the run time alone on the job's fastest GPU type
   double max_wait_s = 0;   // [s]
-  double mean_run_s = 0;   // [s] run time alone on the job's fastest type
+  double mean_run_s = 0;   // [s] mean run time of jobs alone on their fastest GPU type
 };
 
 // Accumulator of a JctSummary.
 struct JctGroup {
   int64_t jobs = 0, max_wait_us = 0;
   WideUs sum_wait_us = 0, sum_run_us = 0;
-  std::vector<int64_t> jct_us;  // of jobs that ended
+  std::vector<int64_t> jct_us;  // JCTs of jobs that ended
 
   void add(int64_t jct, int64_t wait, int64_t run);
   JctSummary summary();
 };
 
-// Jobs that the policy ended early, and jobs that completed their work.
+// Compares jobs that the policy ended early with jobs that completed their work.
 struct EarlyEndSummary {
   int64_t jobs = 0;
-  double mean_jct_s = 0;         // [s] of jobs ended early
-  double others_mean_jct_s = 0;  // [s] of other jobs that ended; 0 if there are none
-  double undone_share = 0;       // part of the GPU time that ended jobs asked for; 0 to 1
+  double mean_jct_s = 0;         // [s] mean JCT of jobs that the policy ended early
+  double others_mean_jct_s = 0;  // [s] mean JCT of jobs that completed their work; 0 if none did
+  double undone_share = 0;  // GPU time of skipped work, as a share of what ended jobs requested
 };
 
 struct SizeClassSummary {
-  int32_t gpus = 0;  // demand of each job of the class
+  int32_t gpus = 0;  // demand of each job of the class, in GPUs
   JctSummary all;
 };
 
 struct Summary {
   JctSummary all;
-  // Mean of max(1, JCT / max(run time, 10 s)): Feitelson's bounded slowdown, no unit.
+  // Feitelson's bounded slowdown, without a unit: the mean of max(1, JCT / max(run time, 10 s)).
   double mean_slowdown = 0;
   double makespan_s = 0;  // [s] from the first submission to the last end
-  // GPU time held by restoring and running jobs, as a share of all GPU time from the first arrival
-  // (with the warm-up) to the end; 0 to 1.
+  // GPU time held by restoring and running jobs, as a share (0 to 1) of all GPU time from the first
+  // arrival, warm-up included, to the end of the replay.
   double utilisation = 0;
   int64_t preemptions = 0;  // of scored jobs
-  int64_t restarts = 0;     // starts after a job's first
-  // Kinds of preemptions; empty if the rules do not count them (see JobOutcome).
+  int64_t restarts = 0;     // starts of scored jobs, without the first start of each job
+  // Numbers of these kinds of preemptions (see JobOutcome); empty if the rule set counts none.
   std::optional<int64_t> migrations, rapid_repreemptions;
-  std::optional<EarlyEndSummary> early;   // if any job was ended early
-  std::vector<SizeClassSummary> classes;  // by rising number of GPUs
+  std::optional<EarlyEndSummary> early;   // empty if no job was ended early
+  std::vector<SizeClassSummary> classes;  // size classes by rising demand
 };
 
-// (N) [us] Run time of each job alone and consolidated, on the fastest type with enough GPUs. A
-// gang runs at the speed of its slowest member. Requires: `fixed.jobs` describes trace.jobs in
-// order, and each job fits the cluster.
+// (jobs) [us] Run time of each job alone and consolidated, on the fastest GPU types with enough
+// GPUs. A gang runs at the speed of its slowest GPU type. Requires: `fixed.jobs` describes
+// trace.jobs in order, and each job fits the cluster.
 std::vector<int64_t> isolated_run_us(const Trace& trace, const SimModel& fixed);
 
-// JCT minus the run time alone, at least 0. Includes queueing, saving, restoring and slower GPUs.
+// Returns the JCT minus `isolated_us`, at least 0: queueing, saving, restoring and slower progress.
 int64_t wait_us(const Job& job, const JobOutcome& outcome, int64_t isolated_us);
 
 // Requires: `isolated_us` and `outcome` describe trace.jobs in the same order.

@@ -6,12 +6,12 @@
 
 namespace yard {
 
-// Checks that each job requests something and fits the empty cluster. Throws InputError with the
-// first unusable job and the number of such jobs. `skip_unusable`: removes unusable jobs, counted
-// by reason in trace.skipped. Throws InputError if the run times are too long for the clock.
+// Checks that each job requests GPUs or CPUs and fits the empty cluster. Throws InputError with the
+// first unusable job and their number; or, if `skip_unusable`, removes unusable jobs and counts
+// them by reason in trace.skipped. Throws InputError if run times overflow the clock.
 void check_jobs_fit_cluster(Trace& trace, const ClusterSpec& spec, bool skip_unusable);
 
-// Does the same for jobs without GPUs, which the published rule sets do not support.
+// Rejects, or skips if `skip_unusable`, jobs without GPUs: published rule sets do not support them.
 void check_jobs_request_gpus(Trace& trace, bool skip_unusable);
 
 }  // namespace yard

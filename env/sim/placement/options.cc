@@ -50,7 +50,7 @@ void PlacementOptions::add_anywhere() {
 }
 
 // Fills in what follows from the placement.
-void PlacementOptions::finish(PlacementOption& option) {
+void PlacementOptions::compute_costs(PlacementOption& option) {
   std::vector<int32_t> leaving = option.victims;
   for (const JobMove& move : option.moves) leaving.push_back(move.slot);
   option.rate = throughput_model_.throughput(slot_, option.pieces, leaving);
@@ -68,7 +68,7 @@ void PlacementOptions::add_consolidated(int32_t type) {
     for (const int32_t m : throughput_model_.nodes_of(type)) {
       if (free_on(m) < gpus_) continue;
       PlacementOption option{.type = type, .pieces = {{m, gpus_}}};
-      finish(option);
+      compute_costs(option);
       const auto [it, fresh] = best.try_emplace(option.left_over, option);
       const auto score = [&](const PlacementOption& o) {
         return o.rate * (1 - o.interference_cost / gpus_);
@@ -96,7 +96,7 @@ void PlacementOptions::add_consolidated(int32_t type) {
     if (tightest == kNone) return;
     option.pieces.push_back({tightest, left});
   }
-  finish(option);
+  compute_costs(option);
   options_.push_back(std::move(option));
 }
 
@@ -118,7 +118,7 @@ void PlacementOptions::add_spread(int32_t type, bool fullest_first) {
     option.pieces.push_back({m, take});
     left -= take;
   }
-  finish(option);
+  compute_costs(option);
   if (fullest_first && option.pieces.size() == options_.back().pieces.size()) return;
   options_.push_back(std::move(option));
 }
@@ -193,7 +193,7 @@ void PlacementOptions::add_preempting(int32_t type) {
     take(*std::min_element(some.begin(), some.end(), cheaper), left);
   }
   if (option.victims.empty()) return;  // there was room without preemption
-  finish(option);
+  compute_costs(option);
   options_.push_back(std::move(option));
 }
 
@@ -247,7 +247,7 @@ void PlacementOptions::add_preempting_anywhere(int32_t type) {
     option.pieces.push_back({node, std::min(left, -minus)});
     left -= option.pieces.back().gpus;
   }
-  finish(option);
+  compute_costs(option);
   options_.push_back(std::move(option));
 }
 
@@ -292,7 +292,7 @@ void PlacementOptions::add_moving_others(int32_t type) {
     PlacementOption option{.kind = OptionKind::kMoveOthers, .type = type, .pieces = {{m, gpus_}}};
     if (view_.spec().node_gpus[m] < gpus_ || free_on(m) == 0) continue;
     if (!find_moves_off_node(m, gpus_, option.moves)) continue;
-    finish(option);
+    compute_costs(option);
     if (best.pieces.empty() || option.gpus_moved < best.gpus_moved) best = std::move(option);
   }
   if (!best.pieces.empty()) options_.push_back(std::move(best));

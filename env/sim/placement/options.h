@@ -1,12 +1,12 @@
-// The options for one job, from which heuristics, searches and networks pick. Each GPU type has
-// several kinds of options, which differ in their cost to other jobs:
+// Lists the placement options of a job, from which heuristics, searches and networks pick one. Each
+// GPU type has several kinds of options, which differ in their cost to other jobs:
 //   together   consolidated: for every number of GPUs left free on the node, the best by rate
 //              less interference cost
 //   spread     on more nodes than needed, the emptiest first, and the fullest first
 //   stop       consolidated, by preemption of jobs after it in order; and on any nodes
 //   clear      consolidated, by migration of small jobs to other nodes of the type
-// A waiting job may also keep waiting. A job that needs more than whole GPUs or more than one type
-// has one option: best-fit (placement_rules.h).
+// A waiting job may also keep waiting. A job that does not request whole GPUs only, or that fits on
+// no single GPU type, has one option: the best-fit placement (placement_rules.h).
 #pragma once
 
 #include <cstdint>
@@ -23,19 +23,19 @@ constexpr int kOptionKinds = 4;
 
 struct JobMove {
   int32_t slot;
-  int32_t node;  // destination of all its GPUs
+  int32_t node;  // destination node of the whole job
 };
 
 struct PlacementOption {
   OptionKind kind = OptionKind::kConsolidated;
   int32_t type = kNone;  // kNone: several
   std::vector<Piece> pieces = {};
-  std::vector<int32_t> victims = {};  // slots to preempt
+  std::vector<int32_t> victims = {};  // slots of the jobs to preempt
   std::vector<JobMove> moves = {};
   double rate = 0;               // predicted
-  double interference_cost = 0;  // GPUs of other jobs times the share of throughput that they lose
-  int32_t left_over = 0;         // free GPUs that remain on the nodes
-  int32_t gpus_moved = 0;        // of the jobs that are preempted or moved
+  double interference_cost = 0;  // GPUs of other jobs times their lost share of throughput
+  int32_t left_over = 0;         // free GPUs that remain on the nodes of `pieces`
+  int32_t gpus_moved = 0;        // GPUs of the jobs in `victims` and `moves`
 };
 
 struct AllowedOptionKinds {
@@ -54,12 +54,12 @@ class PlacementOptions {
     std::function<bool(int32_t)> movable;
   };
 
-  // Requires: all outlive this.
+  // Requires: `view`, `throughput_model` and captured objects outlive this PlacementOptions.
   PlacementOptions(const View& view, const ThroughputModel& throughput_model,
                    JobPredicates predicates)
       : view_(view), throughput_model_(throughput_model), predicates_(std::move(predicates)) {}
 
-  // Returns the options, if any, of a waiting job or of a running job that could move.
+  // Returns the placement options, possibly none, of a waiting job or of a running job to move.
   std::vector<PlacementOption> of(int32_t slot, const AllowedOptionKinds& limits);
 
  private:
@@ -70,7 +70,7 @@ class PlacementOptions {
   void add_preempting_anywhere(int32_t type);
   void add_moving_others(int32_t type);
   void add_anywhere();
-  void finish(PlacementOption& option);
+  void compute_costs(PlacementOption& option);
   bool may_preempt(int32_t slot) const {
     return slot != slot_ && plain(slot) && predicates_.preemptible_for(slot, slot_);
   }
@@ -78,8 +78,8 @@ class PlacementOptions {
   bool plain(int32_t slot) const {
     return !view_.shaped(slot) || view_.requests_whole_gpus_only(slot);
   }
-  // Lists the jobs to preempt so that the node has `gpus` free, the last in order first. Returns
-  // false if that is impossible.
+  // Appends the jobs to preempt until `gpus` GPUs of the node are free to `victims`, by
+  // preempted_before(). Returns false if preemption cannot free so many GPUs.
   bool victims_on(int32_t node, int32_t gpus, std::vector<int32_t>& victims) const;
   bool find_moves_off_node(int32_t node, int32_t gpus, std::vector<JobMove>& moves) const;
 

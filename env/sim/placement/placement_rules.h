@@ -1,5 +1,5 @@
-// Placement rules as free functions, for policies and agents. Each writes the pieces of a
-// placement and returns their number, or 0 if it finds none.
+// Placement rules as free functions, for policies and agents. Each function writes the pieces of a
+// placement and returns the number of pieces, or 0 if it finds no placement.
 #pragma once
 
 #include "env/sim/rules/shape.h"
@@ -11,10 +11,10 @@ namespace yard {
 enum class PlacementRule : uint8_t { kFirstFit, kBestFit, kConsolidate, kElastic };
 constexpr const char* kPlacementRuleNames[] = {"first-fit", "best-fit", "consolidate", "elastic"};
 
-// Searches the free GPUs of a view. It exposes no other part of the state.
+// Searches the free GPUs of a view for placements, and exposes no other part of the state.
 class Placer {
  public:
-  // `type` restricts the search to one GPU type, for clusters with `one_type`; kNone: any type.
+  // Restricts the search to the GPU type `type`, for clusters with `one_type`; kNone: any type.
   YARD_HD explicit Placer(const View& view, int32_t type = kNone)
       : spec(view.fixed_->spec),
         map_(view.fixed_->spec),
@@ -22,10 +22,10 @@ class Placer {
         s_(*view.state_),
         type_(type) {}
 
-  // Places the tasks of a job with a shape, group by group. first-fit: nodes in order. Otherwise:
-  // the node which takes most of the group's remaining tasks, the tightest among equals. Returns
-  // the number of pieces, or 0 if a task has no place. elastic: a group may
-  // start with fewer tasks, at least its minimum.
+  // Places the tasks of a job with a shape, group by group. The rule first-fit takes nodes in
+  // order; the other rules take the node which holds most of the group's remaining tasks, the
+  // tightest among equals. Returns the number of pieces, or 0 if a task has no place. With the rule
+  // elastic, a group may start with fewer tasks than requested, but at least its minimum.
   YARD_HD int32_t shaped(int32_t slot, PlacementRule placement, Piece* out) const {
     const ShapeColumns& h = fixed_.jobs.shapes;
     const bool first_fit = placement == PlacementRule::kFirstFit;
@@ -48,8 +48,8 @@ class Placer {
     return n;
   }
 
-  // Returns the first queued job, or kNone, of a class that is not `skipped` and fits the free
-  // GPUs.
+  // Returns the first queued job, or kNone, whose request class is not `skipped` and whose demand
+  // is at most the number of free GPUs.
   template <class Skipped>
   YARD_HD int32_t first_waiting(const Skipped& skipped) const {
     int32_t first = kNone;
@@ -62,12 +62,12 @@ class Placer {
     return first;
   }
 
-  // Returns the lowest node with at least `gpus` free GPUs, or kNone.
+  // Returns the node with the lowest index that has at least `gpus` free GPUs, or kNone.
   YARD_HD int32_t first_node_with_free(int32_t gpus) const {
     return map_.first_of(s_, gpus, spec.max_node_gpus);
   }
 
-  // Does what place_gpus() does, on nodes of `type_` only. Requires: `type_` is not kNone.
+  // Places GPUs as place_gpus() does, on nodes of `type_` only. Requires: `type_` is not kNone.
   YARD_HD int32_t place_on_type(int32_t gpus, PlacementRule placement, Piece* out) const {
     const bool first_fit = placement == PlacementRule::kFirstFit;
     int32_t tightest = kNone, free = 0, most = 0;
@@ -85,8 +85,8 @@ class Placer {
     if (free < gpus) return 0;
     const int32_t asked = gpus;
     int32_t n = 0;
-    // first-fit: in node order. Otherwise: the node with most free GPUs first, and the last piece
-    // on the tightest node which holds it.
+    // first-fit takes nodes in order. The other rules take the node with most free GPUs first, and
+    // put the last piece on the tightest node which holds it.
     for (int32_t c = first_fit ? 0 : most; gpus > 0 && c >= 0; --c) {
       for (int32_t m = 0; gpus > 0 && m < spec.num_nodes; ++m) {
         if (spec.node_type[m] != type_ || s_.free_count[m] == 0) continue;
@@ -103,7 +103,7 @@ class Placer {
     for (int32_t m = 0; m < spec.num_nodes; ++m) {
       if (spec.node_type[m] == type_ && spec.node_gpus[m] > size) size = spec.node_gpus[m];
     }
-    return (n - 1) * size >= asked ? 0 : n;  // 0: fewer nodes would do in an empty cluster
+    return (n - 1) * size >= asked ? 0 : n;  // 0: an empty cluster needs fewer nodes
   }
 
   // Returns whether place_on_type() finds a placement. Requires: `type_` is not kNone.
@@ -129,7 +129,7 @@ class Placer {
   // Returns the number of nodes with exactly `free` free GPUs.
   YARD_HD int32_t count_nodes(int32_t free) const { return map_.count(s_, free); }
 
-  // Returns whether the node has room for a job with a shape. Requires: the job has one task.
+  // Returns whether the node has room for the job. Requires: the job has a shape with one task.
   YARD_HD bool takes(int32_t slot, int32_t node) const {
     const ShapeColumns& h = fixed_.jobs.shapes;
     const int32_t shape = s_.shape[slot];
@@ -138,7 +138,7 @@ class Placer {
     return ledger.suits(fixed_, shape, need) && take_tasks(fixed_, s_, ledger, need, 1) == 1;
   }
 
-  // Returns the fewest nodes whose free GPUs add up to `gpus`. Requires: that number is free.
+  // Returns the fewest nodes that have `gpus` free GPUs in sum. Requires: `gpus` GPUs are free.
   YARD_HD int32_t nodes_needed(int32_t gpus) const {
     int32_t n = 0;
     for (int32_t c = spec.max_node_gpus; gpus > 0; --c) {
@@ -150,7 +150,7 @@ class Placer {
     return n;
   }
 
-  // Takes free GPUs in node order, split over any number of nodes.
+  // Places `gpus` on free GPUs in node order, split over any number of nodes.
   YARD_HD int32_t scatter(int32_t gpus, Piece* out) const {
     int32_t n = 0;
     for (int32_t node = 0; gpus > 0 && node < spec.num_nodes; ++node) {
@@ -162,14 +162,14 @@ class Placer {
     return n;
   }
 
-  // Uses the fewest nodes: those with most free GPUs first, the last piece on the tightest node
-  // which holds it. Among equal nodes it takes the lowest. Returns 0 if fewer than `gpus` are free.
+  // Places `gpus` on the fewest nodes: nodes with most free GPUs first, the last piece on the
+  // tightest node which holds it, the lowest of equal nodes. Returns 0 if too few GPUs are free.
   YARD_HD int32_t fewest_nodes(int32_t gpus, Piece* out) const {
     int32_t n = 0;
     int32_t from = 0;
     for (int32_t c = spec.max_node_gpus; c > 0 && gpus > 0;) {
       if (c > gpus) {
-        // One more node suffices: the tightest unused one. Unused nodes have at most c free GPUs.
+        // The last piece goes to the tightest unused node. Unused nodes have at most c free GPUs.
         for (int32_t t = gpus; t <= c; ++t) {
           const int32_t node = map_.first(s_, t, t == c ? from : 0);
           if (node != kNone) {
@@ -195,7 +195,7 @@ class Placer {
   const SpecColumns& spec;
 
  private:
-  // Returns whether a node outside out[0, n) has at least `gpus` and fewer than `than` free GPUs.
+  // Returns whether a node not in out[0, n) has at least `gpus` but fewer than `than` free GPUs.
   YARD_HD bool has_tighter_node(int32_t gpus, int32_t than, const Piece* out, int32_t n) const {
     for (int32_t m = 0; m < spec.num_nodes; ++m) {
       if (spec.node_type[m] != type_ || s_.free_count[m] < gpus) continue;
@@ -206,8 +206,8 @@ class Placer {
     return false;
   }
 
-  // Returns the next piece with up to `left` tasks of group `g`; no tasks if no node has room.
-  // Pieces of earlier groups: out[0, group_begin); of `g`, on full nodes: out[group_begin, n).
+  // Returns a piece with up to `left` tasks of group `g`, or with 0 tasks if no node has room.
+  // out[0, group_begin) has the pieces of earlier groups, out[group_begin, n) those of `g`.
   YARD_HD Piece next_piece(int32_t shape, int32_t g, const TaskNeed& need, int32_t left,
                            bool first_fit, const Piece* out, int32_t group_begin, int32_t n) const {
     const ShapeColumns& h = fixed_.jobs.shapes;
@@ -228,7 +228,7 @@ class Placer {
       }
       const int32_t tasks = take_tasks(fixed_, s_, ledger, need, left);
       if (tasks == 0) continue;
-      // The tightest node has the fewest whole GPUs left over, then the least of the shared ones.
+      // The tightest node has the fewest whole GPUs left over, then the least of shared GPUs.
       int64_t slack = int64_t{count_bits(ledger.free)} * kMaxNodeGpus * kWholeGpu;
       for (uint64_t rest = ledger.shared; rest != 0; rest &= rest - 1) {
         ledger.load_shared_gpu_rest(fixed_, s_, lowest_bit(rest));
@@ -249,7 +249,7 @@ class Placer {
   int32_t type_;
 };
 
-// Returns the fewest nodes which hold `gpus` in an empty cluster. Requires: the cluster has `gpus`.
+// Returns the fewest nodes with `gpus` GPUs in an empty cluster. Requires: the cluster has `gpus`.
 YARD_HD inline int32_t min_nodes(const SpecColumns& spec, int32_t gpus) {
   int32_t n = 0;
   for (int32_t c = spec.max_node_gpus; gpus > 0; --c) {
@@ -261,7 +261,7 @@ YARD_HD inline int32_t min_nodes(const SpecColumns& spec, int32_t gpus) {
   return n;
 }
 
-// Writes a placement of `gpus` GPUs. Requires: `out` has room for spec().num_nodes pieces.
+// Writes a placement of `gpus` GPUs to `out`. Requires: `out` has room for spec().num_nodes pieces.
 //   first-fit    the first node that holds the job, else free GPUs in node order; succeeds whenever
 //                enough GPUs are free
 //   best-fit     the tightest node that holds the job, else the fewest nodes; succeeds likewise
@@ -288,7 +288,7 @@ YARD_HD inline int32_t place_gpus(const View& view, PlacementRule placement, int
   return n;
 }
 
-// Returns whether place_gpus() would find a placement, without writing it.
+// Returns whether place_gpus() would find a placement, without writing the placement.
 YARD_HD inline bool can_place_gpus(const View& view, PlacementRule placement, int32_t gpus) {
   if (gpus > view.free_gpus()) return false;
   for (int32_t t = 0; view.spec().one_type && t < view.spec().num_types; ++t) {
@@ -300,9 +300,9 @@ YARD_HD inline bool can_place_gpus(const View& view, PlacementRule placement, in
   return placer.nodes_needed(gpus) <= min_nodes(placer.spec, gpus);
 }
 
-// Writes a placement of the job: by place_gpus() if it is plain, else of its tasks, where
-// `consolidate` equals best-fit, since a task never spans nodes. Requires: `out` has room for
-// spec().num_nodes pieces per role group.
+// Writes a placement of the job to `out`. A job with a shape is placed by tasks, and consolidate
+// then equals best-fit, since a task never spans nodes; place_gpus() places any other job.
+// Requires: `out` has room for spec().num_nodes pieces per role group.
 YARD_HD inline int32_t place(const View& view, PlacementRule placement, int32_t slot, Piece* out) {
   if (!view.within_tenant_limit(slot)) return 0;
   if (!view.shaped(slot)) return place_gpus(view, placement, view.gpus(slot), out);
@@ -314,7 +314,7 @@ YARD_HD inline int32_t place(const View& view, PlacementRule placement, int32_t 
   return 0;
 }
 
-// Returns whether place() would find a placement.
+// Returns whether place() would find a placement of the job.
 YARD_HD inline bool can_place(const View& view, PlacementRule placement, int32_t slot) {
   if (!view.within_tenant_limit(slot)) return false;
   if (!view.shaped(slot)) return can_place_gpus(view, placement, view.gpus(slot));

@@ -10,33 +10,33 @@ ProgressiveFilling::Tenant& ProgressiveFilling::tenant(int32_t t) {
 
 // Removes the job's owners from the orders, changes them, and inserts them at their new positions.
 template <class Change>
-void ProgressiveFilling::change(int32_t slot, Change does) {
+void ProgressiveFilling::update_owners(int32_t slot, Change change) {
   const int32_t t = charged_tenant(view_, owners_, slot), u = charged_user(view_, owners_, slot);
   Tenant& tenant = this->tenant(t);
   User& user = tenant.users[u];
   if (!tenant.order.empty()) order_.erase(position(tenant, t));
   if (!user.queue.empty()) tenant.order.erase(position(user, u));
-  does(tenant, user);
+  change(tenant, user);
   if (!user.queue.empty()) tenant.order.insert(position(user, u));
   if (!tenant.order.empty()) order_.insert(position(tenant, t));
 }
 
 void ProgressiveFilling::count(int32_t slot, const TaskPlacer::Shares& shares) {
-  change(slot, [&](Tenant& tenant, User& user) {
+  update_owners(slot, [&](Tenant& tenant, User& user) {
     tenant.used = tenant.used + shares;
     user.used = user.used + shares;
   });
 }
 
 void ProgressiveFilling::add(int32_t slot) {
-  change(slot, [&](Tenant&, User& user) { user.queue.push_back(slot); });
+  update_owners(slot, [&](Tenant&, User& user) { user.queue.push_back(slot); });
 }
 
 int32_t ProgressiveFilling::next() {
   if (order_.empty()) return kNone;
   const Tenant& first = tenants_.at(std::get<2>(*order_.begin()));
   const int32_t slot = first.users.at(std::get<2>(*first.order.begin())).queue.front();
-  change(slot, [](Tenant&, User& user) { user.queue.pop_front(); });
+  update_owners(slot, [](Tenant&, User& user) { user.queue.pop_front(); });
   return slot;
 }
 

@@ -1,6 +1,6 @@
-// The next job by dominant resource fairness (Ghodsi et al., NSDI 2011, algorithm 1): the first job
-// in the queue of the user with the least dominant share, in the tenant with the least per weight.
-// A dominant share is the largest of an owner's shares of GPUs, CPUs and memory.
+// Picks the next job by dominant resource fairness (Ghodsi et al., NSDI 2011, algorithm 1): the
+// first job of the user with the least dominant share, in the tenant with the least dominant share
+// per weight. A dominant share is the largest of an owner's shares of GPUs, CPUs and memory.
 #pragma once
 
 #include <algorithm>
@@ -20,11 +20,11 @@ class ProgressiveFilling {
   // Requires: the view outlives this.
   ProgressiveFilling(const View& view, FairShareAmong owners) : view_(view), owners_(owners) {}
 
-  // Charges what a job holds, or is to hold, to its owners.
+  // Charges the shares of a job that holds or will hold resources to the job's user and tenant.
   void count(int32_t slot, const TaskPlacer::Shares& shares);
   // Appends a job to its user's queue.
   void add(int32_t slot);
-  // Removes the next job from its queue and returns it; kNone if none is left.
+  // Removes the next job from its user's queue and returns the job; kNone if no job is queued.
   int32_t next();
 
  private:
@@ -36,12 +36,12 @@ class ProgressiveFilling {
   struct User : Owner {
     std::deque<int32_t> queue;
   };
-  // Share, serial of the first job in the queue, key: equal shares go by submission.
+  // Dominant share, serial of the owner's first queued job (orders equal shares), and owner.
   using Position = std::tuple<double, int32_t, int32_t>;
   using Order = std::set<Position>;
   struct Tenant : Owner {
     std::map<int32_t, User> users;
-    Order order;  // users with a queue
+    Order order;  // users with queued jobs
   };
 
   Tenant& tenant(int32_t t);
@@ -52,12 +52,12 @@ class ProgressiveFilling {
     return {tenant.share(), std::get<1>(*tenant.order.begin()), key};
   }
   template <class Change>
-  void change(int32_t slot, Change does);
+  void update_owners(int32_t slot, Change change);
 
   const View& view_;
   FairShareAmong owners_;
   std::map<int32_t, Tenant> tenants_;
-  Order order_;  // tenants with a queue
+  Order order_;  // tenants with queued jobs
 };
 
 }  // namespace yard

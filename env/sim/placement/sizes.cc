@@ -62,10 +62,10 @@ bool ElasticSizes::resizable(int32_t slot) const {
 }
 
 bool ElasticSizes::fits(const Shares& more) const {
-  return ClusterShares::dominant(used_ + more) <= kAll;
+  return ClusterShares::dominant_share(used_ + more) <= kAll;
 }
 
-JobTaskCounts ElasticSizes::least(int32_t slot) const {
+JobTaskCounts ElasticSizes::minimum_size(int32_t slot) const {
   JobTaskCounts out{slot, {}};
   for (int32_t g = 0; view_.shaped(slot) && g < view_.num_groups(slot); ++g) {
     out.tasks.push_back(elastic(slot) ? view_.min_tasks(slot, g) : view_.requested_tasks(slot, g));
@@ -73,7 +73,7 @@ JobTaskCounts ElasticSizes::least(int32_t slot) const {
   return out;
 }
 
-JobTaskCounts ElasticSizes::held(int32_t slot) const {
+JobTaskCounts ElasticSizes::held_size(int32_t slot) const {
   JobTaskCounts out{slot, {}};
   for (int32_t g = 0; view_.shaped(slot) && g < view_.num_groups(slot); ++g) {
     out.tasks.push_back(view_.held_tasks(slot, g));
@@ -91,7 +91,7 @@ ElasticSizes::ElasticSizes(const View& view, int64_t slot_us, const Offers& offe
   };
   std::vector<Offer> all;
   const auto offer = [&](int32_t slot) {
-    JobTaskCounts size = least(slot);
+    JobTaskCounts size = minimum_size(slot);
     all.push_back({offers.first ? offers.first(size) : 0, view_.serial(slot), std::move(size)});
   };
   for (int32_t slot = view_.queue_head(); slot != kNone; slot = view_.queue_next(slot)) {
@@ -106,7 +106,7 @@ ElasticSizes::ElasticSizes(const View& view, int64_t slot_us, const Offers& offe
       running.insert(slot);
       continue;
     }
-    const Shares has = shares_.of(held(slot));
+    const Shares has = shares_.of(held_size(slot));
     used_ = used_ + has;
     if (filling) filling->count(slot, has);
   }
@@ -120,7 +120,7 @@ ElasticSizes::ElasticSizes(const View& view, int64_t slot_us, const Offers& offe
     if (trial != nullptr && running.contains(o.least.slot)) trial->preempt(o.least.slot);
   }
   for (Offer& o : all) {
-    JobTaskCounts size = filling ? least(filling->next()) : std::move(o.least);
+    JobTaskCounts size = filling ? minimum_size(filling->next()) : std::move(o.least);
     const Shares needed = shares_.of(size);
     offered_.push_back(size.slot);
     if (!fits(needed)) continue;
@@ -189,14 +189,14 @@ ElasticSizes::Unplaced ElasticSizes::apply(Draft& draft, Places places) {
   const size_t begun = draft.mark();
   for (const JobTaskCounts& size : open_) {
     if (view_.holds(size.slot)) {
-      if (held(size.slot).tasks == size.tasks || !draft.preempt(size.slot)) continue;
+      if (held_size(size.slot).tasks == size.tasks || !draft.preempt(size.slot)) continue;
       ++stopped;
     }
     starts.push_back(size);
   }
   if (places == Places::kSmallestFirst) {
     std::ranges::stable_sort(starts, {}, [&](const JobTaskCounts& size) {
-      return ClusterShares::dominant(shares_.of(size));
+      return ClusterShares::dominant_share(shares_.of(size));
     });
   }
   size_t started = 0;
@@ -207,7 +207,7 @@ ElasticSizes::Unplaced ElasticSizes::apply(Draft& draft, Places places) {
       continue;
     }
     ++started;
-    const JobTaskCounts has = held(size.slot);
+    const JobTaskCounts has = held_size(size.slot);
     for (size_t g = 0; g < size.tasks.size(); ++g) missed.tasks += size.tasks[g] - has.tasks[g];
   }
   // No job stops for nothing.
@@ -235,7 +235,7 @@ void ElasticSizes::hand_out(const View& view, int64_t slot_us, const Offers& off
     if (missed.tasks == 0 && trial == nullptr) return;
     // Jobs that stopped in this draft wait, too: they are among the offered.
     for (const int32_t slot : sizes.offered_) {
-      if (!view.holds(slot)) sizes.start(sizes.least(slot), draft);
+      if (!view.holds(slot)) sizes.start(sizes.minimum_size(slot), draft);
     }
     return sizes.wake(draft);
   }
@@ -259,7 +259,7 @@ ElasticSizes::TaskGain dominant_share_gain(const View& view, const ClusterShares
       const bool grows = size.tasks[static_cast<size_t>(g)] < view.max_tasks(size.slot, g);
       if (grows && behind(g) < behind(group)) return 0.0;
     }
-    return 2 - ClusterShares::dominant(shares.of(size));
+    return 2 - ClusterShares::dominant_share(shares.of(size));
   };
 }
 

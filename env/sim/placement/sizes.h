@@ -1,5 +1,5 @@
 // Chooses the sizes of elastic jobs: hands out tasks one by one, each to the job and role group
-// that gains most, until none fits. A job that ran before the present time slot began may be
+// that gains most, until no task fits. A job whose run began before the present time slot may be
 // resized.
 #pragma once
 
@@ -16,82 +16,82 @@
 
 namespace yard {
 
-// Tasks of a job by role group. A plain job has no groups and gets its whole request.
+// Number of tasks of a job by role group. A job without role groups gets its whole request.
 struct JobTaskCounts {
   int32_t slot = kNone;
   std::vector<int32_t> tasks;  // (groups)
 };
 
-// Shares of all GPUs, CPUs and memory of the cluster that a job's tasks take.
+// Computes which shares of the cluster's GPUs, CPUs and memory a job's tasks take.
 class ClusterShares {
  public:
   explicit ClusterShares(const View& view);
   TaskPlacer::Shares of(const JobTaskCounts& size) const;
   TaskPlacer::Shares of_task(int32_t slot, int32_t group) const;
-  // Dominant share: the largest of the three (Ghodsi et al., NSDI 2011).
-  static double dominant(const TaskPlacer::Shares& shares) {
+  // Returns the largest of the three shares (dominant share, Ghodsi et al., NSDI 2011).
+  static double dominant_share(const TaskPlacer::Shares& shares) {
     return std::max({shares.gpus, shares.cpus, shares.mem});
   }
 
  private:
   const View& view_;
-  double gpus_ = 0, cpu_milli_ = 0, mem_mib_ = 0;  // 0: not given
+  double gpus_ = 0, cpu_milli_ = 0, mem_mib_ = 0;  // 0: unknown
 };
 
 class ElasticSizes {
  public:
-  // Gain of the job from one more task of the group. A task with no gain above 0 is not handed out.
+  // Gain of a job from one more task of `group`. Only tasks with a gain above 0 are handed out.
   using TaskGain = std::function<double(const JobTaskCounts& now, int32_t group)>;
-  // A task to hand out: the job's index in open(), and the group. {kNone, kNone}: none.
+  // A task to hand out: index of the job in jobs_with_sizes(), and role group. kNone: no task.
   struct Grant {
     int32_t index = kNone, group = kNone;
   };
 
-  // The order in which jobs are offered their minimum: by rising `first`, then by submission; or,
-  // by progressive filling, the next job of the `owners` with the least share.
+  // The order in which jobs are offered their minimum size: by rising `first` and then by
+  // submission or, if `owners` is set, by progressive filling among the owners.
   struct Offers {
     std::function<double(const JobTaskCounts& least)> first =
         {};  // empty: first come, first served
     std::optional<FairShareAmong> owners = {};
   };
 
-  // Gives waiting and resizable jobs their minimum, first come, first served, as far as shares fit.
-  // Requires: the view outlives this, and has the state before the draft.
+  // Gives waiting and resizable jobs their minimum size, first come, first served, while shares
+  // fit. Requires: `view` outlives this object, and no draft has changed the state of `view`.
   ElasticSizes(const View& view, int64_t slot_us) : ElasticSizes(view, slot_us, {}, nullptr) {}
 
-  // The jobs that are given a size now, in order of submission.
-  const std::vector<JobTaskCounts>& open() const { return open_; }
-  // Returns whether the job may have one more task of each group in `groups`, as far as shares fit.
+  // Returns the jobs that have been given a size, in order of submission.
+  const std::vector<JobTaskCounts>& jobs_with_sizes() const { return open_; }
+  // Returns whether limits and shares allow job `index` one more task of each group in `groups`.
   bool may_grow(int32_t index, std::span<const int32_t> groups) const;
-  // Requires: may_grow().
+  // Hands out a task. Requires: may_grow() is true for the task.
   void grow(Grant grant);
-  // The task with the highest gain.
+  // Returns the task with the highest gain.
   Grant best(const TaskGain& gain) const;
-  // What all jobs hold or are to hold, as shares of the cluster.
+  // Returns the shares of the cluster that all jobs hold or will hold.
   const TaskPlacer::Shares& used() const { return used_; }
   const ClusterShares& shares() const { return shares_; }
 
-  // The order in which starting jobs are placed: as in open(), or by least dominant share.
+  // The order in which starting jobs are placed: by submission, or by least dominant share.
   enum class Places { kBySubmission, kSmallestFirst };
 
-  // What could not be placed: jobs to be started, and tasks of jobs that started with fewer.
+  // Numbers of jobs that found no placement, and of tasks missing in jobs that started.
   struct Unplaced {
     int32_t jobs = 0, tasks = 0;
   };
 
-  // Adds starts, and stops of the jobs that are resized, to the draft.
+  // Adds to the draft the starts of jobs, and preemptions of the jobs that are resized.
   Unplaced apply(Draft& draft, Places places = Places::kBySubmission);
 
-  // Grows sizes until no task gains.
+  // Function that grows sizes until no task has a gain.
   using Grow = std::function<void(ElasticSizes&)>;
 
-  // All steps: sizes by shares, `grow`, apply(). If a size finds no place, repeats all steps with
-  // only the jobs whose minimum can be placed. If jobs are left out or got fewer tasks than their
-  // size, then starts the first other jobs that fit at their minimum, so that no GPU idles behind a
-  // job that fits nowhere. Calls `grow` at most twice.
+  // Sizes all jobs by shares, calls `grow`, and calls apply(). If a job cannot be placed, repeats
+  // these steps with only the jobs whose minimum size can be placed. If jobs or tasks are still
+  // left out, starts the first waiting jobs that fit at their minimum size, so that no GPU idles
+  // behind a job that fits nowhere. Calls `grow` at most twice.
   static void hand_out(const View& view, int64_t slot_us, const Offers& offers, const Grow& grow,
                        Draft& draft, Places places = Places::kBySubmission);
-  // Grows by best().
+  // Returns a function that grows sizes by best().
   static Grow by(const TaskGain& gain);
 
  private:
@@ -99,11 +99,11 @@ class ElasticSizes {
   bool resizable(int32_t slot) const;
   int64_t time_slot_begin_us() const { return view_.now_us() / slot_us_ * slot_us_; }
   bool fits(const TaskPlacer::Shares& more) const;
-  // `trial`: jobs without a place in this draft get nothing; unchanged. Null: shares decide.
+  // Jobs without a placement in draft `trial` get no size; null: shares decide. Restores `trial`.
   ElasticSizes(const View& view, int64_t slot_us, const Offers& offers, Draft* trial);
   void wake(Draft& draft) const;
-  JobTaskCounts least(int32_t slot) const;
-  JobTaskCounts held(int32_t slot) const;
+  JobTaskCounts minimum_size(int32_t slot) const;
+  JobTaskCounts held_size(int32_t slot) const;
   bool start(const JobTaskCounts& size, Draft& draft) const;
 
   const View& view_;
@@ -116,7 +116,7 @@ class ElasticSizes {
 };
 
 // Dominant resource fairness between jobs (Ghodsi et al., NSDI 2011): the job with the least
-// dominant share gains most, in the role group furthest behind. Requires: both outlive the gain.
+// dominant share gains most. Requires: both arguments outlive the result.
 ElasticSizes::TaskGain dominant_share_gain(const View& view, const ClusterShares& shares);
 
 }  // namespace yard

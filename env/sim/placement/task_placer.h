@@ -16,7 +16,7 @@ namespace yard {
 
 class TaskPlacer {
  public:
-  // Shares of what a node has; a resource that is not given counts as unused.
+  // Shares of a node's GPUs, CPUs and memory. A resource of unknown capacity counts as unused.
   struct Shares {
     double gpus = 0, cpus = 0, mem = 0;
     double least() const { return std::min({gpus, cpus, mem}); }
@@ -27,29 +27,29 @@ class TaskPlacer {
   // A node that has room for a task.
   struct CandidateNode {
     int32_t node = kNone;
-    Shares room;  // free before the task
-    Shares need;  // what the task takes
-    bool others;  // tasks of the job are on other nodes, and none on this one
+    Shares room;  // shares that are free before the task is placed
+    Shares need;  // shares that the task takes
+    bool others;  // whether other nodes hold tasks of the job and this node holds none
   };
-  // Rates a seat: the highest wins, the lowest node among equals.
+  // Rates a candidate node: the highest score wins, and the lowest node among equal scores.
   using Score = std::function<double(const CandidateNode&)>;
 
   // Requires: the view outlives this.
   explicit TaskPlacer(const View& view) : view_(view) {}
 
-  // Places a waiting job with `tasks` of each of its groups; empty: as many as requested. Returns
-  // the number of pieces; 0 if a task finds no place or the tenant's limit is reached. A plain job
-  // is one task if a node has room; otherwise it takes what each node has. `score`, if given, gets
-  // the mean over tasks. Requires: room for View::max_pieces() in `out`.
+  // Places a waiting job with `tasks` by role group; empty: as many as requested. Returns the
+  // number of pieces; 0 if a task finds no node or the tenant's limit is reached. A job without
+  // groups is one task if a node has room for it, and is otherwise split over nodes. Writes the
+  // mean score of tasks to `score`. Requires: `out` has room for View::max_pieces().
   int32_t place(int32_t slot, std::span<const int32_t> tasks, const Score& score_of, Piece* out,
                 double* score = nullptr) const;
 
-  // Returns whether the node has room for one more task of the group (plain job: one GPU) besides
-  // those of `pieces` that are on the node. Requires: the job waits.
+  // Returns whether the node has room for one more task of the group (one GPU for a job without
+  // role groups) in addition to the `pieces` on it. Requires: the job waits.
   bool takes(int32_t slot, std::span<const Piece> pieces, int32_t group, int32_t node) const;
 
   Shares room(int32_t node) const;
-  // What one task of the group (plain job: one GPU) takes of the node.
+  // Returns the shares of the node that one task of the group takes (without role groups: one GPU).
   Shares need(int32_t slot, int32_t group, int32_t node) const;
 
  private:

@@ -1,6 +1,6 @@
 // Predicts a job's throughput on a placement from speed tables and co-location slowdowns
-// (colocation.h), without CPU contention. With link contention if schedulers may choose
-// all-reduces.
+// (colocation.h). The prediction ignores CPU contention, and includes link contention only if
+// schedulers may choose all-reduces.
 #pragma once
 
 #include <cstdint>
@@ -17,15 +17,15 @@ namespace yard {
 // A job which holds GPUs on a node.
 struct NodeOccupant {
   int32_t slot;
-  int32_t gpus;  // on this node
-  bool spread;   // whether it holds GPUs on other nodes, too
+  int32_t gpus;  // GPUs on this node
+  bool spread;   // whether the job also holds GPUs on other nodes
 };
 
-// A job on a placement with no other job on its nodes and links.
+// Throughput of a job on a placement with no other job on its nodes and links.
 struct IsolatedThroughput {
   double speed = 0;              // isolated throughput
-  double exchange_share = 0;     // growth of an iteration if its exchange takes twice as long
-  int64_t link_bytes_per_s = 0;  // sent over each link that the job spans
+  double exchange_share = 0;     // growth of the iteration time if the exchange takes twice as long
+  int64_t link_bytes_per_s = 0;  // bytes per second that the job sends over each of its links
 };
 
 // Returns the pieces that the job holds.
@@ -33,7 +33,7 @@ std::vector<Piece> held_pieces(const View& view, int32_t slot);
 
 class ThroughputModel {
  public:
-  // Requires: `view` outlives this, and refresh() is called after every edit of the draft.
+  // Requires: `view` outlives this object, and refresh() is called after every edit of the draft.
   explicit ThroughputModel(const View& view);
   void refresh();
 
@@ -41,47 +41,47 @@ class ThroughputModel {
   std::span<const NodeOccupant> occupants(int32_t node) const {
     return occupants_[static_cast<size_t>(node)];
   }
-  // Returns the nodes with GPUs of a type which no tenant owns exclusively, in ascending order.
+  // Returns the nodes with GPUs of `type` that no tenant owns exclusively, in ascending order.
   std::span<const int32_t> nodes_of(int32_t type) const {
     return nodes_[static_cast<size_t>(type)];
   }
   int32_t num_types() const { return static_cast<int32_t>(nodes_.size()); }
   int32_t node_type(int32_t node) const { return view_.spec().node_type[node]; }
 
-  // Returns whether the job's model was measured and its demand is within the speed tables.
+  // Returns whether the speed tables cover the job: its model was measured, at its demand.
   bool modelled(int32_t slot) const;
-  // Returns a number for the model, batch size and number of servers; kNone if unknown.
+  // Returns the index of the job's model, batch size and number of servers; kNone if unknown.
   int32_t model(int32_t slot) const;
   // Returns whether throughput depends on the placement of jobs.
   bool depends_on_placement() const { return fixed().rated && view_.speeds().num_classes > 1; }
 
-  // Returns the job's consolidated throughput on a GPU type; 0 if it may not or cannot run there.
+  // Returns the job's consolidated throughput on a GPU type; 0 if the job cannot use the type.
   double consolidated_throughput(int32_t slot, int32_t type) const;
-  // Returns the highest consolidated throughput over all types.
+  // Returns the job's highest consolidated throughput over all GPU types.
   double best_throughput(int32_t slot) const;
 
-  // Returns the job's throughput on `pieces` with `exchange`, slowed down by other jobs on the
-  // nodes, except `without`. The slowest GPU type sets the pace. Pieces without GPUs
-  // have no effect. Returns 0 if no piece has a GPU.
+  // Returns the job's throughput on `pieces` with `exchange`, slowed down by the other jobs on the
+  // nodes except those in `without`. The slowest GPU type sets the pace. Pieces without GPUs have
+  // no effect on throughput. Returns 0 if no piece has a GPU.
   double throughput(int32_t slot, std::span<const Piece> pieces, std::span<const int32_t> without,
                     const AllReduceSettings& exchange = {}) const;
-  // Returns the isolated values on `pieces` with that all-reduce. Requires: a plain job.
+  // Returns the isolated throughput on `pieces` with all-reduce `by`. Requires: !shaped(slot).
   IsolatedThroughput isolated_throughput(int32_t slot, std::span<const Piece> pieces,
                                          Pattern by) const;
-  // Returns the consolidated throughput on a type with `tasks` (groups); 0 if the job may not use
-  // the type. Requires: shaped(slot).
+  // Returns the job's consolidated throughput on a GPU type with `tasks` tasks by role group; 0 if
+  // the job may not use the type. Requires: shaped(slot).
   double throughput_at_size(int32_t slot, int32_t type, std::span<const int32_t> tasks) const;
-  // Returns the throughput on the present placement and exchange; 1 if the job holds no GPU.
+  // Returns the job's throughput on its present placement and exchange; 1 if the job holds no GPU.
   double current_throughput(int32_t slot) const;
 
-  // Returns the interference cost, in GPUs, of placing the job on `pieces`: for the other jobs on
-  // those nodes and links, GPUs times the share of throughput lost. Ignores `without`.
+  // Returns the interference cost, in GPUs, of placing the job on `pieces`: the sum over other jobs
+  // on the same nodes and links, except `without`, of GPUs times lost share of throughput.
   double interference_cost(int32_t slot, std::span<const Piece> pieces,
                            std::span<const int32_t> without,
                            const AllReduceSettings& exchange = {}) const;
 
  private:
-  // Topology of a placement, for a job with a measured model.
+  // Topology of a placement of a job whose model was measured.
   struct PlacementTopology {
     int32_t nodes = 0;
     Tier tier = Tier::kIsland;  // widest tier spanned
@@ -91,16 +91,16 @@ class ThroughputModel {
 
   const SimModel& fixed() const { return *view_.fixed_; }
   int32_t job_class(int32_t slot) const { return view_.entry(fixed().jobs.speed_class, slot, 0); }
-  bool has_measured_model(int32_t slot) const;  // whether its model was measured
-  int32_t servers(int32_t slot) const;          // number of tasks without GPUs in its request
-  // Returns the pieces with GPUs of a job with a shape, merged to one per node.
+  bool has_measured_model(int32_t slot) const;  // whether the job's model was measured
+  int32_t servers(int32_t slot) const;          // number of tasks without GPUs in the request
+  // Returns those `pieces` of a job with a shape that have GPUs, merged to one piece per node.
   std::vector<Piece> gpu_pieces(int32_t slot, std::span<const Piece> pieces) const;
-  // Returns the consolidated throughput on nodes of the same type as `node`.
+  // Returns the job's consolidated throughput on nodes of the same GPU type as `node`.
   double consolidated_throughput_on(int32_t slot, int32_t node, int32_t gpus, int32_t servers,
                                     Pattern by = Pattern::kNone) const;
   PlacementTopology placement_topology(int32_t slot, std::span<const Piece> pieces,
                                        Pattern by) const;
-  // Return the load which the job would put on links, and all loads without it and `without`.
+  // link_traffic() returns the job's load on links; loads_without() the loads of all other jobs.
   LinkTraffic link_traffic(int32_t slot, std::span<const Piece> pieces,
                            const PlacementTopology& placement_topology,
                            const AllReduceSettings& exchange) const;

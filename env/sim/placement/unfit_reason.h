@@ -9,14 +9,14 @@
 
 namespace yard {
 
-// Returns whether jobs of that tenant may use the node.
+// Returns whether jobs of `tenant` may use the node.
 bool may_use_node(const Node& node, const std::string& tenant, const ClusterSpec& spec);
 
-// Returns what is wrong with the GPU types of a request; an empty reason if nothing is.
-// `types`: bit set of the types which the job may run on.
+// Returns why the job's GPU types are unusable, or an empty reason if they are usable. `types` is
+// the bit set of the types which the job may run on.
 Unusable unfit_types_reason(const Job& job, const ClusterSpec& spec, uint64_t types);
 
-// Returns why a job has no placement on the empty cluster. Requires: a placement failed.
+// Returns why the job has no placement on the empty cluster. Requires: placing the job failed.
 Unusable no_placement_reason(const Job& job, const ClusterSpec& spec, uint64_t types);
 
 }  // namespace yard

@@ -1,5 +1,5 @@
-// Event loop of the simulation: reset() begins a world, advance() moves the clock to the next event
-// and applies all events due then. Only this file reads `Truth`.
+// Event loop of the simulation: reset() begins an episode, advance() moves the clock to the next
+// event and applies all events due at that time. Only this file reads `Truth`, the true run times.
 #pragma once
 
 #include "env/sim/rules/rules.h"
@@ -8,8 +8,8 @@
 
 namespace yard {
 
-// Initialises an empty state which waits for the first of jobs [first, end). Requires: `s` has
-// state_bytes() bytes, and at least as many slots as jobs which can be live at once.
+// Initialises an empty cluster whose next event is the arrival of the first of jobs [first, end).
+// Requires: `s` has state_bytes() bytes, and a slot for each job which can be live at once.
 YARD_HD inline void reset(const SimModel& f, SimState& s, const StateSizes& z,
                           EventQueue& event_queue, int32_t first, int32_t end) {
   make_empty(f, s, z, first < end ? f.jobs.submit_us[first] : 0);
@@ -20,8 +20,8 @@ YARD_HD inline void reset(const SimModel& f, SimState& s, const StateSizes& z,
 
 namespace detail {
 
-// Reschedules the next event of each dirty slot. start(), preempt() and changes of rate mark slots
-// dirty.
+// Reschedules the next event of each dirty slot. A slot is marked dirty by start(), by preempt()
+// and by a change of its job's rate.
 YARD_HD inline void schedule_events(const Truth& truth, SimState& s, EventQueue& event_queue) {
   StateHeader& h = *s.head;
   for (int32_t i = 0; i < h.num_dirty; ++i) {
@@ -32,7 +32,7 @@ YARD_HD inline void schedule_events(const Truth& truth, SimState& s, EventQueue&
         const double left = static_cast<double>(truth.work_us[s.job[slot]]) - s.work_done_us[slot];
         const double wall = s.rate[slot] == 1 ? left : left / s.rate[slot];
         auto whole = static_cast<int64_t>(wall);
-        // Rounds up: a job never ends before its work is done.
+        // The time is rounded up, so that no job ends before its work is done.
         if (static_cast<double>(whole) < wall) ++whole;
         event_queue.put(slot, s.job[slot], s.since_us[slot] + (whole > 0 ? whole : 0));
         break;
@@ -62,7 +62,7 @@ YARD_HD inline void finish(const SimModel& f, SimState& s, int32_t slot) {
   mark_done(f, s, slot);
 }
 
-// Ends the phase of one slot. Marks a job which begins to run as dirty, to schedule its end.
+// Ends the phase of the job in `slot`. Marks a job which begins to run dirty, to schedule its end.
 YARD_HD inline void end_phase(const SimModel& f, SimState& s, int32_t slot) {
   switch (s.phase[slot]) {
     case Phase::kRunning:
@@ -74,7 +74,7 @@ YARD_HD inline void end_phase(const SimModel& f, SimState& s, int32_t slot) {
       begin_run(f, s, slot);
       mark_dirty(s, slot);
       break;
-    default:  // kStopping: either ended by a policy, or saved and requeued
+    default:  // kStopping: ended early by a policy, or saved and to be requeued
       if (s.ended[slot]) {
         mark_done(f, s, slot);
         break;
@@ -87,8 +87,8 @@ YARD_HD inline void end_phase(const SimModel& f, SimState& s, int32_t slot) {
 }
 
 // Returns the slot of the first job after `last`, in order of submission, which the fault hits;
-// kNone if none. A fault of a whole node hits every job with a part there, others only jobs on its
-// GPUs. The order of `holder_slots` depends on history, so it must not decide anything.
+// kNone if none. A fault of a whole node hits all jobs on the node, a fault of GPUs only jobs on
+// these GPUs. The result must not depend on the order of `holder_slots`, which depends on history.
 YARD_HD inline int32_t next_affected_job(const SimModel& f, const SimState& s, const Fault& fault,
                                          int32_t last) {
   const bool whole = is_whole_node(f, fault.node, fault.mask);
@@ -118,12 +118,12 @@ YARD_HD inline void apply_fault(const SimModel& f, SimState& s, const Fault& fau
     } else if (s.phase[slot] != Phase::kRunning || f.save_us(job) <= fault.notice_us) {
       preempt(f, s, slot);
       mark_changed(s, slot);
-    }  // a job which cannot save in time runs until the GPUs are gone
+    }  // a job which cannot save within the notice runs until the GPUs fail
     slot = next_affected_job(f, s, fault, job);
   }
 }
 
-// Finds the first fault at or after the present time. Earlier faults are ignored.
+// Sets `next_fault` to the first fault at or after the present time. Earlier faults are ignored.
 YARD_HD inline void find_next_fault(const Truth& truth, SimState& s) {
   int32_t low = 0, high = truth.num_faults;
   while (low < high) {
@@ -143,7 +143,7 @@ YARD_HD inline bool all_done(const SimState& s) {
   return s.head->arrived == s.head->end_job && s.head->live == 0;
 }
 
-// Clears the list of changed slots. Frees the slots of jobs which finished in the last step.
+// Clears the list of changed slots, and frees the slots of jobs which finished in the last step.
 YARD_HD inline void clear_changed(SimState& s) {
   StateHeader& h = *s.head;
   for (int32_t i = 0; i < h.num_changed; ++i) {
@@ -154,7 +154,7 @@ YARD_HD inline void clear_changed(SimState& s) {
   h.num_changed = 0;
 }
 
-// Returns the time of the next event; kNever if none will occur without a policy's action.
+// Returns the time of the next event; kNever if no event will occur unless a policy acts.
 YARD_HD inline int64_t next_event_us(const SimModel& f, const Truth& truth, SimState& s,
                                      EventQueue& event_queue) {
   if (f.rated) refresh_rates(f, s);
@@ -168,13 +168,13 @@ YARD_HD inline int64_t next_event_us(const SimModel& f, const Truth& truth, SimS
   at_most(h.timer_us);
   if (f.faults) {
     if (h.next_fault == kNone) detail::find_next_fault(truth, s);
-    // Faults after the last job's end are ignored.
+    // Faults after the end of the last job are ignored.
     if (!all_done(s) && h.next_fault < truth.num_faults) at_most(truth.faults[h.next_fault].at_us);
   }
-  return at_us < h.now_us ? h.now_us : at_us;  // an overdue event happens immediately
+  return at_us < h.now_us ? h.now_us : at_us;  // overdue events happen now
 }
 
-// Moves the clock to `to_us` and updates the time integrals. Requires: no event before `to_us`.
+// Moves the clock to `to_us` and updates the time integrals. Requires: no event is before `to_us`.
 YARD_HD inline void pass_time(const SimModel& f, SimState& s, int64_t to_us) {
   StateHeader& h = *s.head;
   const WideUs dt_us = to_us - h.now_us;
@@ -184,8 +184,8 @@ YARD_HD inline void pass_time(const SimModel& f, SimState& s, int64_t to_us) {
   h.now_us = to_us;
 }
 
-// Moves the clock to the next event and applies all that is due then: ends of phases first (in
-// order of jobs), then faults, then arrivals. Returns false if no event is left; the clock stays.
+// Moves the clock to the next event and applies all events due then: ends of phases in order of
+// jobs, then faults, then arrivals. Returns false and keeps the clock if no event is left.
 YARD_HD inline bool advance(const SimModel& f, const Truth& truth, SimState& s,
                             EventQueue& event_queue) {
   clear_changed(s);

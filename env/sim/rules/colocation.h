@@ -1,6 +1,6 @@
-// Co-location slowdowns between jobs on one node which share no GPU, for clusters with `slowdowns`
-// in their file. Both forms are assumptions without measurements (docs/design/speed.md). Sums are
-// integers, so that they do not depend on the order of `holder_slots`.
+// Co-location slowdowns between jobs which share a node but no GPU, for clusters whose file sets
+// `slowdowns`. Their formulas are assumptions, not measurements (docs/design/speed.md). Terms are
+// added as integers, so that sums do not depend on the order of `holder_slots`.
 #pragma once
 
 #include "env/sim/speed/speed.h"
@@ -10,9 +10,9 @@
 
 namespace yard {
 
-// Returns the factor on the isolated throughput of a job which spans more nodes than it needs: its
-// exchange shares network links with all jobs that span several nodes. With k of these jobs on its
-// worst node, itself included, the exchange takes k times as long:
+// Returns the factor on the isolated throughput of a job which spans more nodes than it needs. Its
+// exchange shares network links with all other jobs that span several nodes: if its worst node has
+// k jobs that span several nodes, itself included, its exchange takes k times as long:
 //   time = T (1 + (1 / u - 1) k)     T: time consolidated, T / u: time spread and isolated
 YARD_HD inline double spread_factor(double consolidated, double spread, int32_t k) {
   if (!(spread > 0) || spread >= consolidated) return 1;
@@ -20,8 +20,8 @@ YARD_HD inline double spread_factor(double consolidated, double spread, int32_t 
   return longer / (1 + (longer - 1) * k);
 }
 
-// Returns one co-located job's term of the sum in time = T (1 + w sum (its GPUs / node's GPUs)
-// (1 / p - 1)), in billionths. w: `weight`; p: `pair_rate`, the share of throughput left when the
+// Returns one co-located job's term of the sum in time = T (1 + w sum (its GPUs / node's GPUs) (1 /
+// p - 1)), in billionths. Here w is `weight`, and p is `pair_rate`, the throughput left when the
 // two jobs share one GPU. Returns 0 for pairs which were not measured or did not fit on one GPU.
 YARD_HD inline int64_t interference_ppb(double weight, int32_t gpus, int32_t node_gpus,
                                         double pair_rate) {
@@ -29,12 +29,12 @@ YARD_HD inline int64_t interference_ppb(double weight, int32_t gpus, int32_t nod
   return static_cast<int64_t>(1e9 * weight * gpus / node_gpus * (1 / pair_rate - 1));
 }
 
-// Returns the factor on throughput for a sum of interference_ppb() terms.
+// Returns the factor on a job's throughput, given the sum of the interference_ppb() of other jobs.
 YARD_HD inline double interference_factor(int64_t interference_ppb) {
   return 1 / (1 + static_cast<double>(interference_ppb) * 1e-9);
 }
 
-// Returns the number of GPUs which a running job has on a node. Each GPU share counts as one.
+// Returns the number of GPUs which a running job has on a node. Each share of a GPU counts as one.
 YARD_HD inline int32_t gpus_on_node(const SimState& s, int32_t slot, int32_t node) {
   int32_t n = 0;
   for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {
@@ -43,7 +43,7 @@ YARD_HD inline int32_t gpus_on_node(const SimState& s, int32_t slot, int32_t nod
   return n;
 }
 
-// Returns the number of other running jobs which span several nodes and have GPUs on this one.
+// Returns the number of other running jobs which have GPUs on `node` and on further nodes.
 YARD_HD inline int32_t spread_jobs_on_node(const SimState& s, int32_t slot, int32_t node) {
   int32_t n = 0;
   for (int32_t i = 0; i < s.head->held; ++i) {
@@ -55,8 +55,8 @@ YARD_HD inline int32_t spread_jobs_on_node(const SimState& s, int32_t slot, int3
   return n;
 }
 
-// Returns the sum of interference_ppb() over the other running jobs on the node, for a job of that
-// class.
+// Returns the sum of interference_ppb() over the other running jobs on `node`, for the job in
+// `slot` of the class `job_class`.
 YARD_HD inline int64_t interference_ppb_on_node(const SimModel& f, const SimState& s, int32_t slot,
                                                 int32_t job_class, int32_t node) {
   int64_t sum = 0;
@@ -79,8 +79,8 @@ YARD_HD inline Tier tier_on_node(const SpecColumns& spec, int32_t node, int32_t 
   return gpus <= spec.node_island_gpus[node] ? Tier::kIsland : Tier::kNode;
 }
 
-// Returns the factor on a running job's throughput which both slowdowns leave. Requires:
-// SimModel::rated, a modelled class, and 1 <= gpus <= max_gpus.
+// Returns the factor on a running job's throughput by spread_factor() and interference_factor().
+// Requires: SimModel::rated, a modelled job class, and 1 <= gpus <= max_gpus.
 YARD_HD inline double colocation_factor(const SimModel& f, const SimState& s, int32_t slot,
                                         int32_t slowest_type, int32_t gpus) {
   const int32_t job_class = f.jobs.speed_class[s.job[slot]];
@@ -103,7 +103,7 @@ YARD_HD inline double colocation_factor(const SimModel& f, const SimState& s, in
   }
   double left = interference_factor(worst);
   if (spread) {
-    // Consolidated: on the fewest nodes of that type, in one rack.
+    // A consolidated job is on the fewest nodes of the slowest type, in one rack.
     const Tier tier = needed > 1 ? Tier::kRack : tier_on_node(f.spec, reference_node, gpus);
     const double consolidated =
         speed_of(f.speed, job_class, f.spec.node_type[reference_node], gpus, tier, needed, 0,

@@ -1,5 +1,5 @@
-// Equality and consistency of states. Two states are equal if all that affects the future is equal;
-// their bytes may differ, since heaps and free lists depend on history.
+// Compares states and checks their consistency. Two states are equal if everything that affects the
+// future is equal. Their bytes may differ, since heaps and free lists depend on history.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@ namespace yard {
 // Returns a hash of the live jobs in the order of the job table, the queue and every GPU.
 uint64_t digest(const SimModel& fixed, const SimState& state);
 
-// Returns a broken invariant of the state, or "": each GPU is free, down or owned once, lists and
-// counters agree, each job holds what it requested or nothing.
+// Returns a broken invariant of the state, or "". Invariants: each GPU is free, down or owned once;
+// lists and counters agree; each job holds all that it requested, or nothing.
 std::string broken_invariant(const SimModel& fixed, const SimState& state);
 
 }  // namespace yard

@@ -1,4 +1,4 @@
-// Faults of GPUs during a run: read from a file, or drawn from mean times between failures.
+// Faults of GPUs during a simulation, read from a file or drawn from mean times between failures.
 #pragma once
 
 #include <cmath>
@@ -13,24 +13,24 @@
 
 namespace yard {
 
-// Random faults. Times to failure and to repair are exponential and independent for each GPU, node,
-// rack, pod and zone. Only spot nodes are reclaimed, or all nodes if the cluster marks none. Nodes
-// of a zone with a number above 0 are reclaimed together.
+// Rates of random faults. Times to failure and to repair are exponential and independent for each
+// GPU, node, rack, pod and zone. Only spot nodes are reclaimed, or all nodes if the cluster has no
+// spot nodes. The nodes of a zone are reclaimed together if its number is above 0.
 struct FaultModel {
-  double gpu_mtbf_h = 0;  // [h] mean time between failures of one GPU; 0: none fail
+  double gpu_mtbf_h = 0;  // [h] mean time between failures of one GPU; 0: no GPU fails
   double node_mtbf_h = 0;
   double rack_mtbf_h = 0;
   double pod_mtbf_h = 0;
   double zone_mtbf_h = 0;
   double reclaim_mtbf_h = 0;  // [h] mean time between reclaims of one spot node or zone
-  double gpu_repair_h = 4;    // [h] mean time to repair
+  double gpu_repair_h = 4;    // [h] mean time to repair a GPU
   double node_repair_h = 4;
   double rack_repair_h = 1;
   double pod_repair_h = 1;
   double zone_repair_h = 1;
   double reclaim_repair_h = 2;
-  double reclaim_notice_s = 120;  // as for Amazon EC2 spot instances; other clouds: 30
-  double until_h = 0;             // [h] after the first arrival; 0: until the jobs end
+  double reclaim_notice_s = 120;  // [s] Amazon EC2 gives 120 s of notice, other clouds 30 s
+  double until_h = 0;  // [h] faults begin this long after the first arrival; 0: until jobs end
 
   void fields(FieldList& f) {
     f("gpu_mtbf_h", gpu_mtbf_h, 0, 1e9, "mean hours between failures of one GPU; 0: none");
@@ -51,7 +51,7 @@ struct FaultModel {
       "seconds from the notice of a reclaim to the end of the jobs on the reclaimed GPUs, for "
       "recorded and drawn reclaims");
     f("until_h", until_h, 0, 1e6,
-      "hours after the first arrival in which faults begin; 0: until all jobs end");
+      "faults begin within this many hours of the first arrival; 0: until all jobs end");
   }
   bool any() const {
     return gpu_mtbf_h + node_mtbf_h + rack_mtbf_h + pod_mtbf_h + zone_mtbf_h + reclaim_mtbf_h > 0;
@@ -59,16 +59,16 @@ struct FaultModel {
   int64_t reclaim_notice_us() const { return std::llround(1e6 * reclaim_notice_s); }
 };
 
-// Draws the faults which begin in [from_us, to_us), unsorted. Equal `rng` give equal faults.
+// Draws the faults which begin in [from_us, to_us), unsorted. The same `rng` gives the same faults.
 std::vector<Fault> draw_faults(const ClusterSpec& spec, const FaultModel& model, int64_t from_us,
                                int64_t to_us, const Rng& rng);
 
 // Sets the notice time of all reclaims.
 void set_reclaim_notice(std::vector<Fault>& faults, int64_t notice_us);
 
-// Reads a CSV file with the columns at_s, until_s (empty: never), kind (fail, reclaim, drain), node
-// (name or index), gpus ("all", or indices on the node joined by +). Throws InputError with file,
-// line and column.
+// Reads faults from a CSV file with the columns at_s, until_s (empty: no end), kind (fail, reclaim,
+// drain), node (name or index), gpus ("all", or indices on the node joined by +). Throws InputError
+// with file, line and column.
 std::vector<Fault> read_faults(const std::string& path, const ClusterSpec& spec);
 
 }  // namespace yard

@@ -1,6 +1,6 @@
-// Resources that jobs hold on nodes, and resources that stopping jobs still use. A preempted job
-// releases its resources at once, but uses them while it saves; the next holder waits. Resources in
-// use by stopping jobs count until the last stopping job of the GPU or node is gone.
+// Tracks resources that jobs hold on nodes, and resources that stopping jobs still use. A preempted
+// job releases its resources at once, but uses them while it saves, and the next holder waits.
+// Resources used by stopping jobs count until the last stopping job has left the GPU or node.
 #pragma once
 
 #include "env/sim/rules/shape.h"
@@ -17,7 +17,7 @@ YARD_HD inline bool within_tenant_limit(const SimModel& f, const SimState& s, in
   return t == kNone || s.tenant_gpus[t] + s.gpus[slot] <= f.spec.tenant_limit[t];
 }
 
-// Sets the node's free GPUs and updates the index and counters.
+// Sets the node's free GPUs to `mask`, and updates the index of free GPUs and the counters.
 YARD_HD inline void set_free(const SimModel& f, SimState& s, int32_t node, uint64_t mask) {
   const FreeNodeIndex map(f.spec);
   const int32_t before = s.free_count[node];
@@ -30,7 +30,7 @@ YARD_HD inline void set_free(const SimModel& f, SimState& s, int32_t node, uint6
   s.head->free_gpus += after - before;
 }
 
-// Makes released GPUs free, or idle if they are down.
+// Marks released GPUs as free, or as idle and down if they are down.
 YARD_HD inline void give_back(const SimModel& f, SimState& s, int32_t node, uint64_t mask) {
   if (f.faults) {
     const uint64_t down = mask & s.down_mask[node];
@@ -41,7 +41,7 @@ YARD_HD inline void give_back(const SimModel& f, SimState& s, int32_t node, uint
   set_free(f, s, node, s.free_mask[node] | mask);
 }
 
-// Returns `count` GPUs out of a node's `mask`: those vacated soonest, the lowest among equals.
+// Returns the `count` GPUs of a node's `mask` that are vacated soonest, the lowest among equals.
 // Requires: `mask` has at least `count` bits.
 YARD_HD inline uint64_t soonest_ready_gpus(const SimModel& f, const SimState& s, int32_t node,
                                            uint64_t mask, int32_t count) {
@@ -63,8 +63,8 @@ YARD_HD inline uint64_t soonest_ready_gpus(const SimModel& f, const SimState& s,
   return taken;
 }
 
-// Takes a part of a node: the GPUs `mask`, or a share of that GPU if the tasks need one, and the
-// tasks' CPUs and memory. Returns the part, chained before `next`. Requires: all of it is free.
+// Takes the GPUs `mask` of a node, or a share of one GPU, and the CPUs and memory of `tasks` tasks.
+// Returns the new part record, chained before `next`. Requires: these resources are free.
 YARD_HD inline int32_t hold_part(const SimModel& f, SimState& s, int32_t slot, int32_t node,
                                  uint64_t mask, int32_t group, int32_t tasks, int32_t next) {
   if (s.shape[slot] == kNone) {
@@ -88,7 +88,7 @@ YARD_HD inline int32_t hold_part(const SimModel& f, SimState& s, int32_t slot, i
   return allocate_part(s, node, mask, next, group, tasks);
 }
 
-// Returns the resources which hold_part() took. Does not free the part record.
+// Frees the resources which hold_part() took, but not the part record.
 YARD_HD inline void return_part(const SimModel& f, SimState& s, int32_t slot, int32_t part) {
   const int32_t node = s.part_node[part];
   const uint64_t mask = s.part_mask[part];
@@ -101,7 +101,7 @@ YARD_HD inline void return_part(const SimModel& f, SimState& s, int32_t slot, in
     const int32_t gpu = f.spec.node_gpu0[node] + lowest_bit(mask);
     s.share_milli[gpu] += gpu_milli_on_node(f, node, need);
     s.share_mem_mib[gpu] += need.gpu_mem_mib;
-    if (s.share_milli[gpu] == kWholeGpu) {  // this was the last share
+    if (s.share_milli[gpu] == kWholeGpu) {  // no share of the GPU is held now
       s.shared_mask[node] &= ~mask;
       give_back(f, s, node, mask);
     }
@@ -114,8 +114,8 @@ YARD_HD inline void return_part(const SimModel& f, SimState& s, int32_t slot, in
 
 // --- vacating ----------------------------------------------------------------------------------
 
-// Returns when the part's resources are vacated: now, if there is room beside the stopping jobs.
-// Resources that other starting jobs wait for count as taken. Requires: the part is free.
+// Returns when the resources of a part will be vacated: now, if stopping jobs leave enough room.
+// Resources that other starting jobs wait for count as taken. Requires: the resources are free.
 YARD_HD inline int64_t resources_ready_us(const SimModel& f, const SimState& s, int32_t slot,
                                           int32_t node, uint64_t mask, int32_t group,
                                           int32_t tasks) {
@@ -175,8 +175,8 @@ YARD_HD inline VacatingResources vacating_resources_at(const SimModel& f, const 
   return out;
 }
 
-// Sets the resources being vacated on the part's node and GPU. No other job vacates the whole GPUs
-// of a running job, so their ready time is cleared.
+// Sets the resources being vacated on the part's node and GPU. Clears the ready time of a running
+// job's whole GPUs, since no other job vacates them.
 YARD_HD inline void restore_vacating_resources(const SimModel& f, SimState& s, int32_t slot,
                                                int32_t part, const VacatingResources& leaving) {
   const int32_t node = s.part_node[part], gpu0 = f.spec.node_gpu0[node];
@@ -197,8 +197,8 @@ YARD_HD inline void restore_vacating_resources(const SimModel& f, SimState& s, i
   s.leaving_ram_mib[node] = leaving.ram_mib;
 }
 
-// Records that a stopped job vacates the part at `ready_us`. A job that leaves at once counts, too:
-// starts of the same plan wait equally long in any order. Requires: the job holds the part.
+// Records that a stopped job vacates the part at `ready_us`, even if that is now, so that starts of
+// the same plan wait equally long in any order. Requires: the job holds the part.
 YARD_HD inline void vacate_part(const SimModel& f, SimState& s, int32_t slot, int32_t part,
                                 int64_t ready_us) {
   const int64_t now_us = s.head->now_us;
@@ -212,11 +212,11 @@ YARD_HD inline void vacate_part(const SimModel& f, SimState& s, int32_t slot, in
     if (f.jobs.shapes.max_loose_tasks == 0) continue;
     s.leaving_milli[g] = kWholeGpu;
     s.leaving_mem_mib[g] = 0;
-    if (f.jobs.shapes.num_kinds > 0) s.leaving_kinds[g] = 0;  // later holders wait for all of it
+    if (f.jobs.shapes.num_kinds > 0) s.leaving_kinds[g] = 0;  // the next holder needs all of it
   }
   if (s.shape[slot] == kNone) return;
   const TaskNeed need = need_of(f.jobs.shapes, s.shape[slot], s.part_role_group[part]);
-  // Adds to two sums which are valid until `last_us`.
+  // Adds to the sums `a` and `b` of vacated resources, which are valid until `last_us`.
   const auto leave = [&](int64_t& last_us, int64_t& a, int64_t& b, int64_t more_a, int64_t more_b) {
     if (last_us <= now_us) a = b = 0;
     if (ready_us > last_us) last_us = ready_us;

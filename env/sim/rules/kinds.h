@@ -1,5 +1,5 @@
-// Kinds of jobs on shared GPUs. By measurement, some pairs of kinds do not fit on one GPU:
-// NodeLedger (shape.h) offers no share of a GPU with a conflicting kind.
+// Kinds of jobs on shared GPUs. Measurements show that some pairs of kinds do not fit on one GPU.
+// NodeLedger (shape.h) offers a job no share of a GPU with a conflicting kind.
 #pragma once
 
 #include "env/sim/rules/shape.h"
@@ -8,7 +8,7 @@
 
 namespace yard {
 
-// Records the job's kind on its shared GPUs, if any kinds conflict. Requires: the job holds GPUs.
+// Adds the job's kind to its shared GPUs, if any kinds conflict. Requires: the job holds GPUs.
 YARD_HD inline void add_kind_to_gpus(const SimModel& f, SimState& s, int32_t slot) {
   const int32_t kind = kind_of_shape(f.jobs.shapes, s.shape[slot]);
   for (int32_t p = s.first_part[slot]; kind != kNone && p != kNone; p = s.part_next[p]) {
@@ -18,7 +18,7 @@ YARD_HD inline void add_kind_to_gpus(const SimModel& f, SimState& s, int32_t slo
   }
 }
 
-// Recomputes the kinds on the job's shared GPUs from the jobs that stay. Call it before it leaves.
+// Recomputes the kinds on the job's shared GPUs without the job. Requires: the job holds its GPUs.
 YARD_HD inline void remove_kind_from_gpus(const SimModel& f, SimState& s, int32_t slot) {
   if (kind_of_shape(f.jobs.shapes, s.shape[slot]) == kNone) return;
   for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {

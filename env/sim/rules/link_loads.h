@@ -14,7 +14,7 @@
 
 namespace yard {
 
-// A job's traffic and the links that carry it.
+// A job's traffic and the links that carry the traffic.
 struct LinkTraffic {
   int64_t bytes_per_s = 0;
   int32_t priority = 0;
@@ -24,16 +24,16 @@ struct LinkTraffic {
 // Returns the links, sorted, of a job that spans `tier` with GPUs on `nodes`.
 std::vector<int32_t> links_of(const SpecColumns& spec, std::span<const int32_t> nodes, Tier tier);
 
-// The traffic of a job in this state; none if it does not run.
+// Returns the traffic of a job in `state`; no traffic if the job does not run.
 LinkTraffic link_traffic_of(const SimModel& fixed, const SimState& state, int32_t slot);
 
 class LinkLoads {
  public:
-  // Starts with the running jobs. Requires: has_exchange_choice(fixed), and `fixed` outlives this.
+  // Starts with running jobs' loads. Requires: has_exchange_choice(fixed), `fixed` outlives this.
   LinkLoads(const SimModel& fixed, const SimState& state);
 
   void add(const LinkTraffic& link_traffic, int64_t sign);
-  // Returns the factor by which full links lengthen this exchange. Requires: it is among the loads.
+  // Returns the factor by which full links lengthen the exchange. Requires: its traffic was added.
   double exchange_slowdown(const LinkTraffic& link_traffic) const;
 
  private:

@@ -1,7 +1,7 @@
-// The rate of a running job: its rate alone on its GPUs, times the slowdowns by its neighbours. A
-// start or an end marks jobs with new neighbours as stale. refresh_rates() updates stale jobs
-// before time passes. If SimModel::rated is false, a gang runs at the speed of its slowest GPU
-// instead.
+// Computes the rate of a running job: its isolated rate times slowdowns by jobs on the same nodes
+// and links. The start or end of a job marks jobs with shared nodes or links as stale.
+// refresh_rates() updates stale jobs before time passes. If SimModel::rated is false, the slowest
+// GPU sets the rate.
 #pragma once
 
 #include "env/sim/rules/colocation.h"
@@ -14,16 +14,16 @@
 
 namespace yard {
 
-// The placement of a job as far as its speed depends on it.
+// Properties of a job's placement that affect its speed.
 struct Footprint {
-  int32_t gpus = 0;  // each share counts as one
+  int32_t gpus = 0;  // each share of a GPU counts as one
   int32_t nodes = 0;
   Tier tier = Tier::kIsland;
-  int32_t servers = 0;          // tasks on CPUs alone
-  Pattern by = Pattern::kNone;  // the all-reduce, if the scheduler chose it
+  int32_t servers = 0;          // number of tasks without GPUs
+  Pattern by = Pattern::kNone;  // the all-reduce that the scheduler chose, if any
 };
 
-// Whether an earlier part of the job has GPUs on the same node.
+// Returns whether an earlier part of the job has GPUs on the same node as `part`.
 YARD_HD inline bool earlier_part_on_same_node(const SimState& s, int32_t slot, int32_t part) {
   for (int32_t p = s.first_part[slot]; p != part; p = s.part_next[p]) {
     if (s.part_node[p] == s.part_node[part] && s.part_mask[p] != 0) return true;
@@ -62,7 +62,7 @@ YARD_HD inline Footprint footprint_of(const SimModel& f, const SimState& s, int3
   return at;
 }
 
-// A job's rate without neighbours, and its slowest GPU type, the lowest among equals.
+// A job's rate with no other job on its nodes and links, and its slowest GPU type.
 struct IsolatedRate {
   double rate = 1;
   int32_t type = 0;
@@ -85,10 +85,10 @@ YARD_HD inline IsolatedRate find_isolated_rate(const SimModel& f, const SimState
     if (!any || slower) out = {speed, type};
     any = true;
   }
-  // Without a model of its scaling, half the workers do half the work.
+  // The rate of a job without a measured model is proportional to its number of workers.
   if (!modelled && s.shape[slot] != kNone) out.rate *= share_of_request(f.jobs.shapes, s, slot);
-  // The rate is 0 where the job's neural network does not fit. No scheduler should place it there;
-  // if one does, it runs slowly, so that it ends.
+  // The rate is 0 if the job's neural network does not fit on the GPUs. Schedulers should not start
+  // it there; if one does, the job runs slowly but ends.
   if (!(out.rate > kMinRate)) out.rate = kMinRate;
   return out;
 }
@@ -99,7 +99,7 @@ YARD_HD inline void mark_stale(SimState& s, int32_t slot) {
   s.stale[s.head->num_stale++] = slot;
 }
 
-// Adds the job's traffic to the links that it spans, or removes it: `sign` 1 or -1.
+// Adds the job's traffic to the links that it spans (`sign` 1), or removes the traffic (-1).
 YARD_HD inline void add_job_traffic_to_links(const SimModel& f, SimState& s, int32_t slot,
                                              int64_t sign) {
   const int64_t bytes = sign * s.traffic[slot];
@@ -128,7 +128,7 @@ YARD_HD inline void add_job_traffic_to_links(const SimModel& f, SimState& s, int
   }
 }
 
-// Marks running jobs that share a link with `slot`, or a node in a way that affects their rate.
+// Marks running jobs that share links with the job, or a node if that affects their rate, as stale.
 YARD_HD inline void mark_neighbours_stale(const SimModel& f, SimState& s, int32_t slot) {
   const bool sends = s.traffic[slot] > 0;
   const bool shares = f.jobs.shapes.max_loose_tasks > 0 || f.spec.overloads ||
@@ -151,7 +151,7 @@ YARD_HD inline void mark_neighbours_stale(const SimModel& f, SimState& s, int32_
   }
 }
 
-// Requires: the job has its GPUs, and its phase has just become kRunning.
+// Requires: the job holds its GPUs, and its phase has just become kRunning.
 YARD_HD inline void begin_run(const SimModel& f, SimState& s, int32_t slot) {
   if (!f.rated) return;
   const Footprint at = footprint_of(f, s, slot);
@@ -168,7 +168,7 @@ YARD_HD inline void begin_run(const SimModel& f, SimState& s, int32_t slot) {
   mark_neighbours_stale(f, s, slot);
 }
 
-// Requires: the job ran and still has its GPUs.
+// Requires: the job ran and still holds its GPUs.
 YARD_HD inline void end_run(const SimModel& f, SimState& s, int32_t slot) {
   if (!f.rated) return;
   mark_neighbours_stale(f, s, slot);
@@ -176,8 +176,8 @@ YARD_HD inline void end_run(const SimModel& f, SimState& s, int32_t slot) {
   s.traffic[slot] = 0;
 }
 
-// Returns how many parts of `other` share the GPU of this part of another job.
-YARD_HD inline int32_t meets(const SimState& s, int32_t other, int32_t part) {
+// Returns the number of parts of the job `other` that share the GPU of the part `part`.
+YARD_HD inline int32_t parts_sharing_gpu(const SimState& s, int32_t other, int32_t part) {
   int32_t n = 0;
   for (int32_t q = s.first_part[other]; q != kNone; q = s.part_next[q]) {
     n += s.part_node[q] == s.part_node[part] && (s.part_mask[q] & s.part_mask[part]) != 0;
@@ -185,8 +185,8 @@ YARD_HD inline int32_t meets(const SimState& s, int32_t other, int32_t part) {
   return n;
 }
 
-// The factor by which other jobs on its GPU slow one part down. Factors are multiplied in order of
-// submission, since the order of holder_slots depends on history.
+// Returns the factor by which other jobs on its GPU slow the part down. Factors are multiplied in
+// order of submission, since the order of holder_slots depends on history.
 YARD_HD inline double gpu_sharing_factor(const SimModel& f, const SimState& s, int32_t slot,
                                          int32_t part) {
   double left = 1;
@@ -196,18 +196,18 @@ YARD_HD inline double gpu_sharing_factor(const SimModel& f, const SimState& s, i
       const int32_t other = s.holder_slots[i];
       if (other == slot || s.phase[other] != Phase::kRunning || s.job[other] <= last) continue;
       if (next != kNone && s.job[other] > s.job[next]) continue;
-      if (meets(s, other, part) > 0) next = other;
+      if (parts_sharing_gpu(s, other, part) > 0) next = other;
     }
     if (next == kNone) return left;
     last = s.job[next];
     const double rate =
         pair_rate(f.speed, f.jobs.speed_class[s.job[slot]], f.jobs.speed_class[s.job[next]],
                   f.spec.node_type[s.part_node[part]]);
-    for (int32_t n = meets(s, next, part); n > 0; --n) left *= rate;
+    for (int32_t n = parts_sharing_gpu(s, next, part); n > 0; --n) left *= rate;
   }
 }
 
-// The rate of a running job with its present neighbours.
+// Returns the rate of a running job, slowed down by the jobs that run on its nodes and links.
 YARD_HD inline double contended_rate(const SimModel& f, const SimState& s, int32_t slot) {
   double rate = s.isolated_rate[slot];
   if (s.traffic[slot] > 0) {
@@ -235,7 +235,7 @@ YARD_HD inline double contended_rate(const SimModel& f, const SimState& s, int32
     }
   }
   if (f.jobs.shapes.max_loose_tasks > 0 && f.speed.num_classes > 0) {
-    double least = 1;  // a gang runs at the pace of its most disturbed member
+    double least = 1;  // a gang runs at the pace of its slowest member
     for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {
       if ((s.shared_mask[s.part_node[p]] & s.part_mask[p]) == 0) continue;
       const double left = gpu_sharing_factor(f, s, slot, p);
@@ -250,7 +250,7 @@ YARD_HD inline double contended_rate(const SimModel& f, const SimState& s, int32
       rate *= colocation_factor(f, s, slot, find_isolated_rate(f, s, slot, at).type, at.gpus);
     }
   }
-  if (f.spec.overloads && f.jobs.shapes.num_shapes > 0) {  // else no job asks for CPUs
+  if (f.spec.overloads && f.jobs.shapes.num_shapes > 0) {  // without shapes no job requests CPUs
     double least = 1;
     for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {
       const int32_t node = s.part_node[p];

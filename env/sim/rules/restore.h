@@ -1,4 +1,4 @@
-// A state that is reported, not simulated: jobs of a live cluster, entered one by one.
+// Builds the state of a live cluster from reports: its jobs are entered one by one.
 //
 //   LiveState live(fixed, slots, now_us);
 //   restore_job(fixed, live.state(), {.job = 0, .phase = Phase::kRunning, .parts = parts, ...});
@@ -17,49 +17,49 @@
 
 namespace yard {
 
-// GPUs of one node, as bits of its mask, or tasks of a role group.
+// GPUs of a job on one node, as bits of a mask, or tasks of one of its role groups on the node.
 struct LivePart {
   int32_t node = kNone;
   uint64_t mask = 0;
   int32_t group = 0;
-  int32_t tasks = 0;  // 0: as many as the GPUs suffice for
+  int32_t tasks = 0;  // 0: as many tasks as the GPUs suffice for
 };
 
 struct LiveJob {
   int32_t job = kNone;  // index into the job table
   Phase phase = Phase::kWaiting;
-  int64_t since_us = 0;     // when the phase began; done: when the job ended
-  int64_t until_us = 0;     // starting, stopping: when the phase ends
-  int64_t saved_us = 0;     // starting, stopping: when its last save is complete
-  int64_t attained_us = 0;  // run time so far, with the present run
-  double worked_us = -1;    // work done so far; -1: unknown, as much as the run time
+  int64_t since_us = 0;     // time when the phase began; done: time when the job ended
+  int64_t until_us = 0;     // starting, stopping: time when the phase ends
+  int64_t saved_us = 0;     // starting, stopping: time when the last save is complete
+  int64_t attained_us = 0;  // run time so far, including the present run
+  double worked_us = -1;    // work done so far; -1: unknown, taken as the run time so far
   int32_t preempted = 0;
   int32_t started = 0;
   bool pinned = false;
   std::vector<LivePart> parts;  // starting, running
 };
 
-// Enters a job and returns its slot. All jobs count as changed. Waiting jobs queue in the order of
-// the calls. A finished job stays readable. `slot`: a free one of reserve_slots(); kNone: any.
-// Requires: a free slot; each job once; kBlocked if it depends on an unfinished job; since_us <=
-// now; no shares of GPUs. A plain job with GPUs needs as many free GPUs as it requests. A running
-// job has attained_us of at least the time since since_us.
+// Enters a job, marks it as changed and returns its slot. Waiting jobs queue in the order of calls.
+// A finished job stays readable. `slot` is a free slot of reserve_slots(); kNone: any free slot.
+// Requires: a slot is free; no job is entered twice; jobs that depend on an unfinished job are
+// kBlocked; since_us <= now; no job has a share of a GPU. A job that holds a plain number of GPUs
+// needs that many free GPUs. A running job's attained_us is at least now minus since_us.
 int32_t restore_job(const SimModel& fixed, SimState& state, const LiveJob& job,
                     int32_t slot = kNone);
 
-// Makes slots [0, count) free ones. Requires: no slot was used yet.
+// Reserves slots [0, count) for restore_job(). Requires: no slot was used yet.
 void reserve_slots(const SimModel& fixed, SimState& state, int32_t count);
-// Links those left free, so that later jobs may use them.
+// Links reserved slots that are still free to the free list, so that later jobs may use them.
 void release_reserved_slots(SimState& state);
 
-// Marks GPUs, owned or not, as being vacated by a stopping job until then.
+// Marks the GPUs of `part`, owned or not, as being vacated by a stopping job until `until_us`.
 void restore_vacating(const SimModel& fixed, SimState& state, const LivePart& part,
                       int64_t until_us);
 
-// Owns the memory of a reported state.
+// Owns the memory of a live cluster's state.
 class LiveState {
  public:
-  // Requires: what `fixed` points to outlives this.
+  // Requires: the columns to which `fixed` points outlive this object.
   LiveState(const SimModel& fixed, int32_t slots, int64_t now_us);
 
   const SimModel& fixed() const { return fixed_; }
@@ -67,7 +67,7 @@ class LiveState {
   const SimState& state() const { return state_; }
 
   std::vector<std::byte> copy() const { return {block_.get(), block_.get() + bytes_}; }
-  // Makes the state what it was. Requires: `earlier` is a copy of this state.
+  // Restores an earlier state. Requires: `earlier` is a result of this object's copy().
   void restore(const std::vector<std::byte>& earlier) {
     std::copy(earlier.begin(), earlier.end(), block_.get());
   }

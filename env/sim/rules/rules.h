@@ -1,5 +1,5 @@
-// Rules of the world: which actions are legal now, and their effects. Only advance.h reads `Truth`.
-// Times are whole microseconds. Work is summed in doubles, in a fixed order.
+// Rules of the simulation: which actions are legal, and their effects. Only advance.h reads
+// `Truth`. Times are whole microseconds. Work is summed in doubles, in a fixed order.
 #pragma once
 
 #include "env/sim/rules/holding.h"
@@ -16,7 +16,7 @@ namespace yard {
 
 // --- starting and stopping --------------------------------------------------------------------
 
-// Whether all nodes that give GPUs are of one type.
+// Returns whether all pieces with GPUs are on nodes of one GPU type.
 YARD_HD inline bool of_one_type(const SimModel& f, const Piece* pieces, int32_t num_pieces) {
   int32_t type = kNone;
   for (int32_t i = 0; i < num_pieces; ++i) {
@@ -28,7 +28,7 @@ YARD_HD inline bool of_one_type(const SimModel& f, const Piece* pieces, int32_t 
   return true;
 }
 
-// Whether `slot` may start on `pieces` now. Resources that a stopping job still uses count as free.
+// Returns whether the job may start on `pieces` now. Resources used by stopping jobs count as free.
 YARD_HD inline bool legal_start(const SimModel& f, const SimState& s, int32_t slot,
                                 const Piece* pieces, int32_t num_pieces,
                                 const AllReduceSettings& exchange = {}) {
@@ -47,7 +47,7 @@ YARD_HD inline bool legal_start(const SimModel& f, const SimState& s, int32_t sl
     if (p.mask != 0 && (count_bits(p.mask) != p.gpus || (p.mask & ~s.free_mask[p.node]) != 0)) {
       return false;
     }
-    // Most come by rising node: then none can be there twice.
+    // If nodes are in rising order, no node can occur twice.
     for (int32_t k = 0; k < i && p.node <= highest; ++k) {
       if (pieces[k].node == p.node) return false;
     }
@@ -63,15 +63,15 @@ YARD_HD inline bool legal_preempt(const SimModel& f, const SimState& s, int32_t 
   return s.phase[slot] == Phase::kRunning || s.phase[slot] == Phase::kStarting;
 }
 
-// Whether a policy may end it before its work is done: only if its user and the cluster allow it.
+// Returns whether the job's user and the cluster let a policy end the job before its work is done.
 YARD_HD inline bool legal_end(const SimModel& f, const SimState& s, int32_t slot) {
   if (!f.allows.preempt) return false;
   if (slot < 0 || slot >= s.head->high_water) return false;
   return s.phase[slot] == Phase::kRunning && f.jobs.curves.may_end_early(s.job[slot]);
 }
 
-// Starts a job. It runs at once, or once its resources are vacated and, if it was stopped before,
-// once it is restored. Requires: legal_start().
+// Starts a job. The job runs as soon as its resources are vacated and, if it had run before, its
+// work is restored. Requires: legal_start().
 YARD_HD inline void start(const SimModel& f, SimState& s, int32_t slot, const Piece* pieces,
                           int32_t num_pieces, const AllReduceSettings& exchange = {}) {
   StateHeader& h = *s.head;
@@ -107,7 +107,7 @@ YARD_HD inline void start(const SimModel& f, SimState& s, int32_t slot, const Pi
       take(p.node, p.mask != 0 ? p.mask : pick(s.free_mask[p.node], p.gpus), p.group, p.tasks);
       continue;
     }
-    for (int32_t t = 0; t < p.tasks; ++t) {  // each share is a part of its own
+    for (int32_t t = 0; t < p.tasks; ++t) {  // each share of a GPU is a part of its own
       NodeLedger ledger(f, s, p.node);
       uint64_t mask = p.mask;
       if (mask == 0) ledger.take_share(f, s, need, pick, mask);
@@ -138,7 +138,7 @@ YARD_HD inline void start(const SimModel& f, SimState& s, int32_t slot, const Pi
   mark_dirty(s, slot);
 }
 
-// Returns all that the job holds.
+// Gives back all resources that the job holds.
 YARD_HD inline void release(const SimModel& f, SimState& s, int32_t slot) {
   if (s.phase[slot] == Phase::kRunning) {
     end_run(f, s, slot);
@@ -157,11 +157,11 @@ YARD_HD inline void release(const SimModel& f, SimState& s, int32_t slot) {
   held_remove(s, slot);
 }
 
-// Adds what a running job did since `since_us`.
+// Adds the work and run time of a running job since `since_us`, and sets `since_us` to now.
 YARD_HD inline void update_progress_to_now(const SimModel& f, SimState& s, int32_t slot) {
   const int64_t now_us = s.head->now_us;
   const int64_t ran_us = now_us - s.since_us[slot];
-  if (f.faults) {  // checkpoints are at whole multiples of their interval since the run began
+  if (f.faults) {  // checkpoints are taken at multiples of checkpoint_us since the run began
     const int64_t whole = (now_us - s.run_start_us[slot]) / f.costs.checkpoint_us;
     const int64_t last_us = s.run_start_us[slot] + whole * f.costs.checkpoint_us;
     if (whole > 0 && last_us > s.since_us[slot]) {
@@ -179,7 +179,7 @@ YARD_HD inline void update_progress_to_now(const SimModel& f, SimState& s, int32
   s.since_us[slot] = s.head->now_us;
 }
 
-// Requeues a job that has just lost its GPUs; it stops first while its save is not complete.
+// Requeues a job that has just lost its GPUs; an unfinished save is completed first.
 YARD_HD inline void wait_again(SimState& s, int32_t slot) {
   s.since_us[slot] = s.head->now_us;
   s.until_us[slot] = s.saved_us[slot];
@@ -203,13 +203,13 @@ YARD_HD inline void refresh_rates(const SimModel& f, SimState& s) {
     update_progress_to_now(f, s, slot);
     s.rate[slot] = rate;
     mark_dirty(s, slot);
-    mark_changed(s, slot);  // a remaining time kept as a line is outdated
+    mark_changed(s, slot);  // the job's remaining time as a line (left_line) is outdated
   }
   h.num_stale = 0;
 }
 
 // Preempts a job. A running job keeps its GPUs busy while it saves. A starting job leaves its GPUs
-// at once, and stops until an earlier save is complete. Requires: legal_preempt().
+// at once, but waits again only when its earlier save is complete. Requires: legal_preempt().
 YARD_HD inline void preempt(const SimModel& f, SimState& s, int32_t slot) {
   const int64_t now_us = s.head->now_us;
   int64_t vacated_us = now_us;
@@ -241,8 +241,8 @@ YARD_HD inline void end_early(const SimModel& f, SimState& s, int32_t slot) {
 
 // --- jobs arrive ---------------------------------------------------------------------------------
 
-// Makes the state of a cluster without jobs. Requires: state_bytes() bytes behind `s`, at least as
-// many slots as jobs that can be live at once.
+// Initialises the state of a cluster without jobs. Requires: `s` has state_bytes() bytes, and a
+// slot for each job that can be live at once.
 YARD_HD inline void make_empty(const SimModel& f, SimState& s, const StateSizes& z,
                                int64_t now_us) {
   const FreeNodeIndex map(f.spec);
@@ -293,7 +293,7 @@ YARD_HD inline void make_empty(const SimModel& f, SimState& s, const StateSizes&
   h.free_gpus = f.spec.total_gpus;
 }
 
-// Whether all jobs that `j` depends on have ended or are not played in this world.
+// Returns whether all jobs that job `j` depends on have ended or are not part of this episode.
 YARD_HD inline bool has_no_pending_dependency(const SimModel& f, const SimState& s, int32_t j) {
   const JobColumns& jobs = f.jobs;
   if (jobs.first_after == nullptr) return true;
@@ -305,7 +305,7 @@ YARD_HD inline bool has_no_pending_dependency(const SimModel& f, const SimState&
   return true;
 }
 
-// Puts job `j` of the table into the queue, or among the blocked. Returns its slot.
+// Puts job `j` of the table into the queue or the list of blocked jobs. Returns the job's slot.
 YARD_HD inline int32_t arrive(const SimModel& f, SimState& s, int32_t j) {
   const int32_t slot = take_slot(f, s);
   s.phase[slot] = Phase::kWaiting;
@@ -324,7 +324,7 @@ YARD_HD inline int32_t arrive(const SimModel& f, SimState& s, int32_t j) {
   s.preempted[slot] = s.started[slot] = 0;
   s.pinned[slot] = s.ended[slot] = 0;
   s.first_part[slot] = kNone;
-  if (f.rated) s.traffic[slot] = 0;  // its other columns are valid only while it runs
+  if (f.rated) s.traffic[slot] = 0;  // columns about rates are valid only while the job runs
   set_all_reduce_settings(f, s, slot, {});
   if (f.faults) {
     s.failed[slot] = 0;
@@ -343,14 +343,14 @@ YARD_HD inline int32_t arrive(const SimModel& f, SimState& s, int32_t j) {
   return slot;
 }
 
-// Marks job `j` as ended. Jobs that depend on no other join the queue in order of submission.
+// Marks job `j` as ended. Jobs with no unfinished dependency join the queue, in submission order.
 YARD_HD inline void unblock_dependents(const SimModel& f, SimState& s, int32_t j) {
   if (f.jobs.first_after == nullptr || f.jobs.parent[j] == kNone) return;
   StateHeader& h = *s.head;
   const int32_t bit = f.jobs.parent[j];
   s.ended_bits[bit >> 6] |= uint64_t{1} << (bit & 63);
   for (;;) {
-    // The list is short and in reverse order: it is searched for the earliest each time.
+    // The list of blocked jobs is short and unsorted: the earliest job is searched each time.
     int32_t* best = nullptr;
     for (int32_t* link = &h.blocked_head; *link != kNone; link = &s.queue_next[*link]) {
       const bool earlier = best == nullptr || s.job[*link] < s.job[*best];
@@ -369,7 +369,7 @@ YARD_HD inline void unblock_dependents(const SimModel& f, SimState& s, int32_t j
 
 // --- GPUs go down and come back ------------------------------------------------------------------
 
-// Whole GPUs that a job holds, without shares.
+// Returns the number of whole GPUs that a job holds, without shares of GPUs.
 YARD_HD inline int32_t held_gpus(const SimModel& f, const SimState& s, int32_t slot) {
   int32_t gpus = 0;
   for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {
@@ -378,8 +378,8 @@ YARD_HD inline int32_t held_gpus(const SimModel& f, const SimState& s, int32_t s
   return gpus;
 }
 
-// Stops a job at once after a failure: work since its last checkpoint is lost, and it waits again.
-// Requires: it holds GPUs.
+// Stops a job at once after a failure and requeues it. The work since its last checkpoint is lost.
+// Requires: the job holds GPUs.
 YARD_HD inline void fail(const SimModel& f, SimState& s, int32_t slot) {
   const int64_t now_us = s.head->now_us;
   if (s.phase[slot] == Phase::kRunning) {
@@ -396,8 +396,8 @@ YARD_HD inline void fail(const SimModel& f, SimState& s, int32_t slot) {
   mark_changed(s, slot);
 }
 
-// Keeps these GPUs from being allocated before `until_us`; jobs that hold them keep them. All GPUs
-// of a node (none, if it has none) mean the node itself: then it takes no other task either.
+// Prevents allocation of the GPUs in `mask` before `until_us`; jobs that hold these GPUs keep them.
+// If `mask` has all GPUs of the node, the node accepts no tasks without GPUs either.
 YARD_HD inline void take_down(const SimModel& f, SimState& s, int32_t node, uint64_t mask,
                               int64_t until_us) {
   if (is_whole_node(f, node, mask) && until_us > s.node_down_until_us[node]) {
@@ -414,7 +414,7 @@ YARD_HD inline void take_down(const SimModel& f, SimState& s, int32_t node, uint
   set_free(f, s, node, s.free_mask[node] & ~idle);
 }
 
-// Returns GPUs whose time is over. (A node's own time needs no end: it is compared with now.)
+// Brings up the GPUs in `mask` whose down_until_us has passed. (node_down_until_us needs no end.)
 YARD_HD inline void bring_up(const SimModel& f, SimState& s, int32_t node, uint64_t mask) {
   for (uint64_t rest = mask & s.down_mask[node]; rest != 0; rest &= rest - 1) {
     const int32_t gpu = lowest_bit(rest);

@@ -1,5 +1,5 @@
-// Jobs whose tasks need CPUs, memory, a share of one GPU, or certain GPU types. A `NodeLedger`
-// holds what one node has left. Placements, legal_start() and start() take tasks from ledgers.
+// Jobs whose tasks need CPUs, memory, a share of one GPU, or certain GPU types. A `NodeLedger` has
+// a node's free resources. Placements, legal_start() and start() subtract tasks from ledgers.
 #pragma once
 
 #include "env/sim/state/free_map.h"
@@ -7,11 +7,11 @@
 
 namespace yard {
 
-// One task of a role group.
+// Resources that one task of a role group needs.
 struct TaskNeed {
   int32_t gpus, gpu_milli, gpu_mem_mib;
   int64_t cpu_milli, mem_mib;
-  int32_t kind;  // of a share's job, if some kinds conflict with it
+  int32_t kind;  // kind of the job, for conflicts on shared GPUs
 };
 
 YARD_HD inline int32_t kind_of_shape(const ShapeColumns& h, int32_t shape) {
@@ -28,7 +28,7 @@ YARD_HD inline int32_t num_groups(const ShapeColumns& h, int32_t shape) {
   return h.first_group[shape + 1] - h.first_group[shape];
 }
 
-// Whether a job of this shape can run with this number of the group's tasks.
+// Returns whether a job of this shape can run with `tasks` tasks of the group.
 YARD_HD inline bool enough(const ShapeColumns& h, int32_t shape, int32_t group, int32_t tasks) {
   const int32_t r = h.first_group[shape] + group;
   return tasks >= h.min_tasks[r] && tasks <= h.max_tasks[r];
@@ -38,12 +38,12 @@ YARD_HD inline int32_t tasks_of(const ShapeColumns& h, int32_t shape, int32_t gr
   return h.tasks[h.first_group[shape] + group];
 }
 
-// Thousandths of a GPU of that node that a share takes: all if its type cannot be shared.
+// Returns the thousandths of a GPU that a share takes on the node: all if GPUs are not shared.
 YARD_HD inline int32_t gpu_milli_on_node(const SimModel& f, int32_t node, const TaskNeed& need) {
   return f.spec.type_shares[f.spec.node_type[node]] != 0 ? need.gpu_milli : kWholeGpu;
 }
 
-// The part of its first group's tasks that a job got, of those it asked for.
+// Returns the number of tasks of its first group that a job holds, divided by the requested number.
 YARD_HD inline double share_of_request(const ShapeColumns& h, const SimState& s, int32_t slot) {
   const int32_t asked = tasks_of(h, s.shape[slot], 0);
   int32_t given = 0;
@@ -53,19 +53,19 @@ YARD_HD inline double share_of_request(const ShapeColumns& h, const SimState& s,
   return given == asked ? 1.0 : static_cast<double>(given) / asked;
 }
 
-// Whether this part of a job is a share of one GPU.
+// Returns whether this part of a job is a share of one GPU.
 YARD_HD inline bool is_gpu_share(const SimModel& f, const SimState& s, int32_t slot, int32_t part) {
   const int32_t shape = s.shape[slot];
   return shape != kNone && need_of(f.jobs.shapes, shape, s.part_role_group[part]).gpu_milli > 0;
 }
 
-// The kinds, as bits, which do not fit on one GPU of that node with this kind.
+// Returns the kinds, as bits, which do not fit on one GPU of the node together with `kind`.
 YARD_HD inline uint64_t conflicting_kinds(const SimModel& f, int32_t node, int32_t kind) {
   const ShapeColumns& h = f.jobs.shapes;
   return kind == kNone ? 0 : h.conflicts[f.spec.node_type[node] * h.num_kinds + kind];
 }
 
-// Whether `mask` has all GPUs of a node. A fault of all GPUs is a fault of the node.
+// Returns whether `mask` has all GPUs of a node: a fault of all GPUs is a fault of the node.
 YARD_HD inline bool is_whole_node(const SimModel& f, int32_t node, uint64_t mask) {
   return mask == low_mask(f.spec.node_gpus[node]);
 }
@@ -75,7 +75,7 @@ struct NodeLedger {
   bool down = false;     // the node as a whole
   uint64_t free;         // whole GPUs
   uint64_t shared;       // GPUs with a share taken
-  uint64_t touched = 0;  // of `shared`: loaded into milli and mem_mib
+  uint64_t touched = 0;  // GPUs of `shared` that are loaded into milli and mem_mib
   int32_t milli[kMaxNodeGpus];
   int32_t mem_mib[kMaxNodeGpus];
   int64_t cpu_milli_left, mem_mib_left;
@@ -87,11 +87,11 @@ struct NodeLedger {
         cpu_milli_left(f.jobs.shapes.num_shapes > 0 ? s.free_cpu_milli[m] : kUnlimited),
         mem_mib_left(f.jobs.shapes.num_shapes > 0 ? s.free_mem_mib[m] : kUnlimited) {
     if (!f.faults) return;
-    shared &= ~s.down_mask[m];  // shares stay, but no job may take another
+    shared &= ~s.down_mask[m];  // held shares of a down GPU stay, but no new share may be taken
     down = s.node_down_until_us[m] > s.head->now_us;
   }
 
-  // Loads what is left of a shared GPU.
+  // Loads the free share and memory of a shared GPU.
   YARD_HD void load_shared_gpu_rest(const SimModel& f, const SimState& s, int32_t gpu) {
     if (touched >> gpu & 1) return;
     touched |= uint64_t{1} << gpu;
@@ -99,7 +99,7 @@ struct NodeLedger {
     mem_mib[gpu] = s.share_mem_mib[f.spec.node_gpu0[node] + gpu];
   }
 
-  // Whether the node is up, open to the job, and has GPUs on which the task can run.
+  // Returns whether the node is up, open to the job, and of a GPU type on which the task can run.
   YARD_HD bool suits(const SimModel& f, int32_t shape, const TaskNeed& need) const {
     if (down) return false;
     const int32_t owner = f.spec.node_owner[node];
@@ -110,15 +110,15 @@ struct NodeLedger {
     return (types >> type & 1) != 0 && need.gpu_mem_mib <= f.spec.type_mem_mib[type];
   }
 
-  // Takes the needs of one task with a share. Returns false and changes nothing if the node lacks
-  // CPU, memory or a GPU with room. `mask`: its GPU, the fullest shared one with room, the lowest
-  // among equals; if there is none, a free one that `pick(free, 1)` chooses.
+  // Takes the resources of one task with a share of a GPU. Returns false and changes nothing if the
+  // node lacks CPU, memory or a GPU with room. `mask` gets the task's GPU: the fullest shared GPU
+  // with room, the lowest among equals; or, if no shared GPU has room, the free GPU pick(free, 1).
   template <class Pick>
   YARD_HD bool take_share(const SimModel& f, const SimState& s, const TaskNeed& need, Pick pick,
                           uint64_t& mask) {
     if (need.cpu_milli > cpu_milli_left || need.mem_mib > mem_mib_left) return false;
     const int32_t wanted = gpu_milli_on_node(f, node, need), gpu0 = f.spec.node_gpu0[node];
-    // Tasks of the same job do not conflict: measurements are of two jobs.
+    // Tasks of the same job never conflict, because conflicts were measured between two jobs.
     const uint64_t conflicts = conflicting_kinds(f, node, need.kind);
     int32_t best = kNone;
     for (uint64_t rest = shared; rest != 0; rest &= rest - 1) {
@@ -154,15 +154,15 @@ YARD_HD inline uint64_t lowest_bits(uint64_t mask, int32_t count) {
   return mask & ~rest;
 }
 
-// SampledIndices the lowest bits, where it does not matter which GPUs are vacated sooner.
+// Picks the lowest bits, for uses in which it does not matter which GPUs are vacated sooner.
 struct PickLowest {
   YARD_HD uint64_t operator()(uint64_t mask, int32_t n) const { return lowest_bits(mask, n); }
 };
 
-// Takes up to `most` tasks. Returns how many fitted.
+// Takes the resources of up to `most` tasks. Returns the number of tasks that fitted.
 YARD_HD inline int32_t take_tasks(const SimModel& f, const SimState& s, NodeLedger& ledger,
                                   const TaskNeed& need, int32_t most) {
-  // Tasks without a share are all alike: a division gives the number that fits.
+  // The number of tasks without shares that fit is found by division, since all need the same.
   if (need.gpu_milli == 0) {
     int64_t n = most;
     const auto at_most = [&n](int64_t left, int64_t each) {
@@ -184,13 +184,13 @@ YARD_HD inline int32_t take_tasks(const SimModel& f, const SimState& s, NodeLedg
   return n;
 }
 
-// Takes a piece, with its own GPUs if it names them. Returns false if they are not there.
+// Takes the resources of a piece, on its own GPUs if it names any. Returns false if it has no room.
 YARD_HD inline bool take_piece(const SimModel& f, const SimState& s, NodeLedger& ledger,
                                const TaskNeed& need, const Piece& p) {
   if (p.mask == 0) return take_tasks(f, s, ledger, need, p.tasks) == p.tasks;
   if (need.gpu_milli > 0) {
     if (p.tasks != 1 || (p.mask & (p.mask - 1)) != 0) return false;
-    // With all other GPUs hidden, the task takes this one or none.
+    // All other GPUs are hidden, so that the task takes the named GPU or none.
     const uint64_t free = ledger.free, shared = ledger.shared;
     ledger.free &= p.mask;
     ledger.shared &= p.mask;
@@ -209,8 +209,8 @@ YARD_HD inline bool take_piece(const SimModel& f, const SimState& s, NodeLedger&
   return true;
 }
 
-// Whether `pieces` fit a job of this shape now: enough tasks of every group, on suitable nodes. Two
-// pieces of a group may share a node only if both name their GPUs.
+// Returns whether `pieces` have enough tasks of every group of the shape, on nodes with enough
+// room. Two pieces of a group may be on the same node only if both pieces name their GPUs.
 YARD_HD inline bool fits_shape(const SimModel& f, const SimState& s, int32_t shape,
                                const Piece* pieces, int32_t num_pieces) {
   const ShapeColumns& h = f.jobs.shapes;
@@ -226,7 +226,7 @@ YARD_HD inline bool fits_shape(const SimModel& f, const SimState& s, int32_t sha
     if (p.node < 0 || p.node >= f.spec.num_nodes || p.tasks < 1) return false;
     if (p.group < 0 || p.group >= num_groups(h, shape)) return false;
     if (p.gpus != p.tasks * need_of(h, shape, p.group).gpus) return false;
-    bool seen = false;  // all pieces on this node are checked together, at the first
+    bool seen = false;  // all pieces on a node are checked together, at the first piece
     for (int32_t k = 0; k < i; ++k) {
       if (pieces[k].node != p.node) continue;
       if (pieces[k].group == p.group && (p.mask == 0 || pieces[k].mask == 0)) return false;

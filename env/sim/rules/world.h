@@ -1,4 +1,4 @@
-// One world: a block with a state and its event queue.
+// A simulated cluster: one block of memory with a state and its event queue.
 #pragma once
 
 #include <cstddef>
@@ -13,18 +13,18 @@ namespace yard {
 
 class World {
  public:
-  // Requires: what `fixed` points to, and `memory`, outlive the world. At most `slots` jobs may be
-  // live at once.
+  // Requires: the columns to which `fixed` points, and `memory`, outlive the World. At most `slots`
+  // jobs may be live at once.
   World(const SimModel& fixed, int32_t slots,
         std::pmr::memory_resource* memory = std::pmr::get_default_resource());
 
-  World(World&&) = default;  // no copies: state_ points into block_
+  World(World&&) = default;  // no copies, because state_ points into block_
 
   void reset(int32_t first_job, int32_t end_job) {
     yard::reset(fixed_, state_, sizes_, event_queue_, first_job, end_job);
   }
 
-  // Copies another world's state. Requires: both worlds have equal sizes.
+  // Copies the state of `other`. Requires: both worlds have equal sizes.
   void copy_from(const World& other) {
     copy_state(sizes_, other.state_, state_);
     rebuild_event_queue();
@@ -36,12 +36,12 @@ class World {
   const SimState& state() const { return state_; }
   EventQueue& event_queue() { return event_queue_; }
 
-  // The state's bytes, to save a world within this program. Call rebuild_event_queue() after a
-  // restore.
+  // Returns the state's bytes, to save and restore a World within this program. Call
+  // rebuild_event_queue() after restoring the bytes.
   std::span<std::byte> block() { return {block_.data()->bytes, state_bytes(sizes_)}; }
   std::span<const std::byte> block() const { return {block_.data()->bytes, state_bytes(sizes_)}; }
 
-  // Lets the next advance() rebuild the event queue.
+  // Makes the next advance() rebuild the event queue.
   void rebuild_event_queue();
 
   bool advance(const Truth& truth) { return yard::advance(fixed_, truth, state_, event_queue_); }
@@ -53,7 +53,7 @@ class World {
 
   SimModel fixed_;
   StateSizes sizes_;
-  std::pmr::vector<CacheLine> block_;  // the state, then the event_queue
+  std::pmr::vector<CacheLine> block_;  // memory of the state, and behind it of the event queue
   SimState state_;
   EventQueue event_queue_;
 };

@@ -10,7 +10,7 @@ namespace yard {
 namespace {
 
 Outcome replay_accasim(const Replay& replay, const NoConfig&) {
-  JobSlotSim stage(replay, "accasim");
+  RuleSetSimBySlot stage(replay, "accasim");
   return replay_fifo(stage, {}, replay);
 }
 

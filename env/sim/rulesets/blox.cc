@@ -35,11 +35,11 @@ class ExactPlacer final : public GangPlacer {
 
 struct Config {
   int64_t round_s = 300;
-  void fields(auto& f) { f("round_s", round_s, 1, 1'000'000'000, "length of a round"); }
+  void fields(auto& f) { f("round_s", round_s, 1, 1'000'000'000, "length of a round in seconds"); }
 };
 
 Outcome replay_blox(const Replay& replay, const Config& config) {
-  JobSlotSim stage(replay, "blox");
+  RuleSetSimBySlot stage(replay, "blox");
   const ExactPlacer placer(replay.fixed.spec.num_nodes);
   return replay_fifo(stage, {.placer = &placer, .tick_s = config.round_s, .min_ticks = 1}, replay);
 }

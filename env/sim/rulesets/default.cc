@@ -103,9 +103,9 @@ Outcome replay_default(const Replay& replay, const NoConfig&) {
     ++out.events;
     remaining -= record(replay.workload, s, out);
     draft.reset();
-    speeds.observe(s);
+    speeds.learn_from_progress(s);
     replay.decider->decide(view, draft);
-    speeds.note(s);
+    speeds.record_placements(s);
     preemption_counter.count(s, draft.plan(), out);
     ++out.decisions;
     if (draft.plan().wake_us != kNever) s.head->timer_us = draft.plan().wake_us;

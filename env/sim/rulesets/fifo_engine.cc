@@ -10,7 +10,7 @@ namespace {
 
 class FifoEngine {
  public:
-  FifoEngine(JobSlotSim& stage, const FifoRules& rules, const Replay& replay)
+  FifoEngine(RuleSetSimBySlot& stage, const FifoRules& rules, const Replay& replay)
       : sim_(stage),
         s_(stage.state()),
         jobs_(replay.fixed.jobs),
@@ -82,7 +82,7 @@ class FifoEngine {
     }
   }
 
-  JobSlotSim& sim_;
+  RuleSetSimBySlot& sim_;
   const SimState& s_;
   const JobColumns& jobs_;
   FifoRules rules_;
@@ -94,10 +94,10 @@ class FifoEngine {
 
 }  // namespace
 
-Outcome replay_fifo(JobSlotSim& stage, const FifoRules& rules, const Replay& replay) {
+Outcome replay_fifo(RuleSetSimBySlot& stage, const FifoRules& rules, const Replay& replay) {
   YARD_CHECK(!rules.skips || !rules.shortest_first, "a queue that skips jobs cannot be sorted");
   FifoEngine(stage, rules, replay).run();
-  return stage.finish_replay();
+  return stage.outcome_at_end();
 }
 
 }  // namespace yard

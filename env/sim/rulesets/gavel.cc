@@ -42,10 +42,10 @@ struct Config {
   void fields(auto& f) {
     f("throughputs", throughputs,
       "file of measured throughputs in steps per second, in Gavel's JSON format");
-    f("gpu_type", gpu_type, "GPU type of nodes for which the cluster names none");
-    f("round_s", round_s, 1, 86'400, "longest round");
-    f("recompute_s", recompute_s, 0, 1'000'000'000, "minimum time between allocations");
-    f("seed", seed, 0, UINT32_MAX, "seed of the random draws with several GPU types");
+    f("gpu_type", gpu_type, "GPU type of nodes without a type in the cluster file");
+    f("round_s", round_s, 1, 86'400, "longest round in seconds");
+    f("recompute_s", recompute_s, 0, 1'000'000'000, "minimum seconds between allocations");
+    f("seed", seed, 0, UINT32_MAX, "seed of random choices among GPU types");
   }
 };
 
@@ -124,7 +124,7 @@ class Rounds {
       sim_.end_event();
       if (idle && running_.empty() && !sim_.done()) sim_.stuck();
     }
-    return sim_.finish_replay();
+    return sim_.outcome_at_end();
   }
 
  private:
@@ -275,7 +275,7 @@ class Rounds {
   }
 
   const Config& config_;
-  JobSim sim_;
+  RuleSetSimByJob sim_;
   Workers workers_;
   int32_t next_, end_job_;        // jobs [next_, end_job_) have not arrived
   std::vector<GavelJob> jobs_;    // (N)

@@ -20,7 +20,7 @@ class PythonRandom {
  public:
   explicit PythonRandom(uint32_t seed);
 
-  // Returns a number from 0 to n-1 as randrange(n) does. Requires: n >= 1.
+  // Returns a number from 0 to n-1, as Python's randrange(n) does. Requires: n >= 1.
   uint32_t below(uint32_t n);
 
  private:
@@ -29,17 +29,17 @@ class PythonRandom {
 
 class GavelFifo {
  public:
-  // `workers`: number of GPUs by type, sorted by the types' names. `gpus` (N): demand of each job.
+  // `workers`: numbers of GPUs by type, in order of type name. `gpus` (N): demand of each job.
   GavelFifo(std::vector<int32_t> workers, const int32_t* gpus, int32_t num_jobs, uint32_t seed)
       : workers_(std::move(workers)),
         gpus_(gpus),
         type_(static_cast<size_t>(num_jobs), kNone),
         random_(seed) {}
 
-  // Recomputes the allocation. `active`: jobs in the system, in ascending order.
+  // Recomputes the allocation for the jobs in the system, `active`, in ascending order.
   void allocate(const std::vector<int32_t>& active);
 
-  // Returns the jobs with a type, in ascending order. Includes jobs which ended since allocate().
+  // Returns jobs with a GPU type, in ascending order, even if they ended since allocate().
   const std::vector<int32_t>& allocated() const { return allocated_; }
   int32_t type_of(int32_t j) const { return type_[static_cast<size_t>(j)]; }
 
@@ -50,7 +50,7 @@ class GavelFifo {
   const int32_t* gpus_;
   std::vector<int32_t> type_;  // (N)
   std::vector<int32_t> allocated_;
-  std::vector<int32_t> free_;  // by type, not given to jobs counted so far; may be negative
+  std::vector<int32_t> free_;  // GPUs left by type; negative if over-allocated
   PythonRandom random_;
 };
 

@@ -4,49 +4,49 @@
 
 namespace yard {
 
-JobSim::JobSim(const Replay& replay, std::string rules)
+RuleSetSimByJob::RuleSetSimByJob(const Replay& replay, std::string rules)
     : PublishedRulesSim(replay, std::move(rules)), slot_(out_.jobs.size(), kNone) {
   YARD_CHECK(replay.trace != nullptr, "this rule set needs the trace");
 }
 
-void JobSim::pass_to(int64_t at_us) {
+void RuleSetSimByJob::pass_to(int64_t at_us) {
   YARD_CHECK(at_us >= s_.head->now_us, "the clock runs backwards");
   if (at_us > s_.head->now_us && s_.head->num_changed > 0) call_watch();
   pass_time(world_.fixed(), s_, at_us);
 }
 
-void JobSim::end_event() {
+void RuleSetSimByJob::end_event() {
   ++out_.decisions;
   call_watch();
 }
 
-void JobSim::arrive(int32_t j) {
+void RuleSetSimByJob::arrive(int32_t j) {
   if (s_.head->arrived == replay_.first_job) out_.begin_us = submit_us(j);
   slot_[static_cast<size_t>(j)] = yard::arrive(world_.fixed(), s_, j);
   ++s_.head->arrived;
 }
 
-void JobSim::start(int32_t j, std::span<const Piece> pieces) {
+void RuleSetSimByJob::start(int32_t j, std::span<const Piece> pieces) {
   yard::start(world_.fixed(), s_, slot(j), pieces.data(), static_cast<int32_t>(pieces.size()));
   note_start(j);
 }
 
-void JobSim::start_anywhere(int32_t j, const uint8_t* allowed) {
+void RuleSetSimByJob::start_anywhere(int32_t j, const uint8_t* allowed) {
   start_by_nodes(slot(j), allowed);
   note_start(j);
 }
 
-void JobSim::note_start(int32_t j) {
+void RuleSetSimByJob::note_start(int32_t j) {
   outcome(j).start_us = s_.first_start_us[slot(j)];
   outcome(j).restarts = s_.started[slot(j)] - 1;
 }
 
-void JobSim::preempt(int32_t j) {
+void RuleSetSimByJob::preempt(int32_t j) {
   yard::preempt(world_.fixed(), s_, slot(j));
   outcome(j).preemptions = s_.preempted[slot(j)];
 }
 
-void JobSim::finish(int32_t j, int64_t end_us) {
+void RuleSetSimByJob::finish(int32_t j, int64_t end_us) {
   outcome(j).end_us = end_us;
   remove(slot(j));
 }

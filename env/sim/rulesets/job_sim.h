@@ -1,13 +1,13 @@
-// Bookkeeping for rule sets that decide what happens, and when, at any microsecond. Jobs are named
-// by their index in the workload.
+// State and metrics for rule sets that decide which events happen, at any microsecond. Jobs are
+// identified by their index in the workload.
 //
-//   JobSim sim(replay, "gavel");
+//   RuleSetSimByJob sim(replay, "gavel");
 //   while (!sim.done()) {
 //     sim.pass_to(next_us);
 //     ...  // arrive, start, preempt, finish
 //     sim.end_event();
 //   }
-//   return sim.finish_replay();
+//   return sim.outcome_at_end();
 #pragma once
 
 #include <cstdint>
@@ -19,30 +19,30 @@
 
 namespace yard {
 
-class JobSim : public PublishedRulesSim {
+class RuleSetSimByJob : public PublishedRulesSim {
  public:
-  JobSim(const Replay& replay, std::string rules);
+  RuleSetSimByJob(const Replay& replay, std::string rules);
 
   int32_t gpus(int32_t j) const { return replay_.fixed.jobs.gpus[j]; }
   int64_t submit_us(int32_t j) const { return replay_.fixed.jobs.submit_us[j]; }
   const Job& job(int32_t j) const { return replay_.trace->jobs[static_cast<size_t>(j)]; }
 
-  // Advances the clock, never back. First shows jobs that arrived or left since the last decision.
+  // Moves the clock forward, and first shows Replay::watch the changes since the last decision.
   void pass_to(int64_t at_us);
-  // Ends a decision and shows the state.
+  // Ends a decision and shows the state to Replay::watch.
   void end_event();
 
   void arrive(int32_t j);
   void start(int32_t j, std::span<const Piece> pieces);
-  // Starts on free GPUs in node order, on the nodes that `allowed` (M) marks; null: on any.
+  // Starts a job on free GPUs in node order, on nodes marked in `allowed` (M); null: on any node.
   void start_anywhere(int32_t j, const uint8_t* allowed = nullptr);
   void preempt(int32_t j);
-  // Ends a running job and frees its GPUs now. `end_us`, the reported end, may be earlier.
+  // Ends a running job and frees its GPUs now. Its reported end time `end_us` may be earlier.
   void finish(int32_t j, int64_t end_us);
-  // Removes a running or waiting job without an end.
+  // Removes a running or waiting job without recording an end time.
   void drop(int32_t j) { finish(j, kNone); }
 
-  Outcome finish_replay() { return close(); }
+  Outcome outcome_at_end() { return close(); }
 
  private:
   JobOutcome& outcome(int32_t j) { return out_.jobs[static_cast<size_t>(j)]; }

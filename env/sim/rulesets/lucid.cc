@@ -36,13 +36,13 @@ struct Config {
   int64_t round_s = 60;
 
   void fields(auto& f) {
-    f("preempt_s", preempt_s, 0, 1'000'000, "work added to a preempted job of up to 8 GPUs");
+    f("preempt_s", preempt_s, 0, 1'000'000, "seconds added to a preempted job of up to 8 GPUs");
     f("preempt_large_s", preempt_large_s, 0, 1'000'000,
-      "work added to a preempted job of more than 8 GPUs");
+      "seconds added to a preempted job of more than 8 GPUs");
     f("limit_gpu_s", limit_gpu_s, 0, 1'000'000'000'000,
       "with policy tiresias: attained service, in GPU-seconds, beyond which a job has low "
       "priority");
-    f("round_s", round_s, 1, 1'000'000, "with policy tiresias: time between decisions");
+    f("round_s", round_s, 1, 1'000'000, "seconds between decisions of policy tiresias");
   }
 };
 
@@ -114,7 +114,8 @@ class Consolidate final : public GangPlacer {
 // as many. Failed placements fail again, as the same GPUs are free or fewer.
 class Preemptive {
  public:
-  Preemptive(JobSlotSim& stage, bool by_remaining, const Config& config, const GangPlacer* placer)
+  Preemptive(RuleSetSimBySlot& stage, bool by_remaining, const Config& config,
+             const GangPlacer* placer)
       : sim_(stage),
         s_(stage.state()),
         by_remaining_(by_remaining),
@@ -134,7 +135,7 @@ class Preemptive {
       find_next_events(!decides);
       sim_.end_event();
     }
-    return sim_.finish_replay();
+    return sim_.outcome_at_end();
   }
 
  private:
@@ -186,7 +187,7 @@ class Preemptive {
   }
 
   void add(int32_t slot) {
-    Entry entry{.submit_s = s_.submit_us[slot] / JobSlotSim::kUsPerS,
+    Entry entry{.submit_s = s_.submit_us[slot] / RuleSetSimBySlot::kUsPerS,
                 .left_s = sim_.run_s(slot),
                 .turn = ++turn_,
                 .slot = slot,
@@ -243,7 +244,7 @@ class Preemptive {
     return at_s > now_s_ ? at_s : kNever;
   }
 
-  JobSlotSim& sim_;
+  RuleSetSimBySlot& sim_;
   const SimState& s_;
   const bool by_remaining_;
   const Config config_;
@@ -262,7 +263,7 @@ Outcome replay_lucid(const Replay& replay, const Config& config) {
   if (check_supported("lucid", replay.policy, replay.placement) == "consolidate") {
     consolidate.emplace(replay.fixed.spec);
   }
-  JobSlotSim stage(replay, "lucid", JobSlotSim::Submission::kCut);
+  RuleSetSimBySlot stage(replay, "lucid", RuleSetSimBySlot::Submission::kCut);
   const GangPlacer* placer = consolidate ? &*consolidate : nullptr;
   if (replay.policy == "srtf" || replay.policy == "tiresias") {
     return Preemptive(stage, replay.policy == "srtf", config, placer).run();

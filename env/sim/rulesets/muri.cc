@@ -30,7 +30,7 @@ namespace yard {
 namespace {
 
 constexpr double kForever = std::numeric_limits<double>::infinity();
-constexpr int64_t kUsPerS = JobSlotSim::kUsPerS;
+constexpr int64_t kUsPerS = RuleSetSimBySlot::kUsPerS;
 constexpr double kOneMoment = 1e-9;  // of the time itself
 
 bool one_moment(double a, double b) {
@@ -53,9 +53,9 @@ struct Config {
   double slowdown = 1.015;
   double other_start_up_s = 10;
   void fields(auto& f) {
-    f("slowdown", slowdown, 0.001, 1000.0, "duration of an iteration relative to the trace");
+    f("slowdown", slowdown, 0.001, 1000.0, "factor on the iteration times of the trace");
     f("other_start_up_s", other_start_up_s, 0.0, 1e6,
-      "start-up time at every event of jobs whose model or GPU count is not in the table");
+      "start-up seconds per event for jobs whose model and GPU count are not in the table");
   }
 };
 
@@ -94,7 +94,7 @@ class Muri {
       allocate_in_order();
       sim_.end_event();
     }
-    return sim_.finish_replay();
+    return sim_.outcome_at_end();
   }
 
  private:
@@ -197,7 +197,7 @@ class Muri {
   const int32_t total_gpus_;
   const Config config_;
   const bool by_gpus_;
-  JobSlotSim sim_;
+  RuleSetSimBySlot sim_;
   JobServiceOrder<Entry> list_;
   double end_s_ = kForever;  // the next predicted end
   double last_s_ = 0;        // the last event

@@ -30,8 +30,8 @@ struct Config {
 
   void fields(auto& f) {
     f("rates", rates, "file of measured goodputs by job, placement and epoch");
-    f("round_s", round_s, 1, 86'400, "length of a round");
-    f("rescale_s", rescale_s, 0, 86'400, "duration of a start");
+    f("round_s", round_s, 1, 86'400, "length of a round in seconds");
+    f("rescale_s", rescale_s, 0, 86'400, "seconds that a start takes");
     f("queue_gpu_s", queue_gpu_s, 1, 1'000'000'000'000,
       "attained service, in GPU-seconds, at which a job moves to the second queue");
   }
@@ -86,7 +86,7 @@ class Rounds {
       sim_.end_event();
       if (running_ == 0 && !live_.empty() && next_ == end_job_) sim_.stuck();
     }
-    return sim_.finish_replay();
+    return sim_.outcome_at_end();
   }
 
  private:
@@ -210,7 +210,7 @@ class Rounds {
   const Config& config_;
   const GoodputTable& rates_;
   const SpecColumns& spec_;
-  JobSim sim_;
+  RuleSetSimByJob sim_;
   const SimState& s_;
   int32_t next_, end_job_;       // jobs [next_, end_job_) are still to come
   std::vector<PolluxJob> jobs_;  // (N)

@@ -1,5 +1,5 @@
-// The base of all simulations under the rules of a published simulator: a state without costs, in
-// which a job requests only a number of GPUs.
+// Base of all simulations under the rules of a published simulator. Preemption costs nothing, and
+// each job requests only a number of GPUs.
 #pragma once
 
 #include <cstdint>
@@ -15,24 +15,24 @@ class PublishedRulesSim {
   PublishedRulesSim(const PublishedRulesSim&) = delete;
 
   const SimState& state() const { return s_; }
-  // Returns the placement that the replay names, else the first that the rules list.
+  // Returns the placement named by the replay, or else the first placement of the rule set.
   const std::string& placement() const { return placement_; }
-  // Returns whether all scored jobs ended or were dropped, or all jobs if none is scored.
+  // Returns whether all scored jobs (all jobs, if no job is scored) ended or were dropped.
   bool done() const { return open_ == 0 || all_done(s_); }
-  // Throws RunError: jobs wait and nothing will ever happen again.
+  // Throws a RunError which says that jobs wait and no further event will happen.
   [[noreturn]] void stuck() const;
 
  protected:
-  // Starts with no jobs and the clock at the first submission. Throws InputError as
-  // check_supported() does, for settings of the policy, for jobs without GPUs and, unless
-  // Info::by_types, for GPUs of a speed other than 1.
+  // Begins at the first submission, without jobs. Throws InputError as check_supported() does, for
+  // policies with settings, for jobs without GPUs and, unless Info::by_types, for GPUs whose speed
+  // is not 1.
   PublishedRulesSim(const Replay& replay, std::string rules);
 
-  // Starts on free GPUs in node order, on the nodes that `allowed` (M) marks; null: on any.
+  // Starts a job on free GPUs in node order, on nodes marked in `allowed` (M); null: on any node.
   void start_by_nodes(int32_t slot, const uint8_t* allowed);
-  // Removes a running or waiting job for good.
+  // Removes a running or waiting job from the state.
   void remove(int32_t slot);
-  // Ends an event: shows the state to Replay::watch.
+  // Ends an event by showing the state to Replay::watch.
   void call_watch();
   Outcome close();
 

@@ -31,7 +31,7 @@ struct Config {
   int32_t window = 1024;
 
   void fields(auto& f) {
-    f("backfill", backfill, 0, 1, "1: other jobs may start while the committed job waits");
+    f("backfill", backfill, 0, 1, "1: other jobs may start while the selected job waits");
     f("window", window, 0, INT32_MAX, "number of scored jobs to simulate; 0: all");
   }
 };
@@ -98,7 +98,7 @@ class Window {
       while (queue_.empty() && next_ < members_.size()) step();
     }
     while (!running_.empty()) step();
-    return sim_.finish_replay();
+    return sim_.outcome_at_end();
   }
 
  private:
@@ -230,7 +230,7 @@ class Window {
 
   const std::string& policy_;
   bool backfills_;
-  JobSim sim_;
+  RuleSetSimByJob sim_;
   const SimState& s_;
   std::vector<Member> members_;
   size_t next_ = 0;                // members [next_, end) have not been seen

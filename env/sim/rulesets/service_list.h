@@ -1,5 +1,5 @@
-// All live jobs in the order in which a preemptive scheduler serves them. GPUs are given out by
-// number from the top, and jobs that do not fit are skipped.
+// List of all live jobs in the order in which a preemptive scheduler serves them. Jobs get numbers
+// of GPUs from the first on, and jobs that do not fit are skipped.
 #pragma once
 
 #include <cstdint>
@@ -17,14 +17,14 @@ class JobServiceOrder {
   auto begin() { return list_.begin(); }
   auto end() { return list_.end(); }
 
-  // Inserts behind all entries with an equal key.
+  // Inserts an entry behind all entries with an equal key.
   void add(const Entry& entry) {
     list_.emplace_back();
     put(Entry(entry), list_.size() - 1);
   }
 
-  // Calls `update` for each entry, which changes the entry or returns false to remove it. Then
-  // sorts the list stably. Fast if keys change little.
+  // Calls `update` for each entry, which changes the entry or returns false to remove the entry,
+  // and sorts the list stably. Fast if the order changes little.
   template <class Update>
   void update(Update&& update) {
     size_t n = 0;
@@ -41,8 +41,8 @@ class JobServiceOrder {
     list_.resize(n);
   }
 
-  // Calls gets(entry) for each job that gets GPUs and loses(entry) for each running job that does
-  // not. Both may change `runs`. Requires: `running` entries run.
+  // Calls gets(entry) for each job that gets GPUs, and loses(entry) for each other running job. The
+  // callbacks may change entry.runs. Requires: `running` is the number of running entries.
   template <class Gets, class Loses>
   void allocate_in_order(int32_t gpus, int32_t running, Gets&& gets, Loses&& loses) {
     for (Entry& entry : list_) {
@@ -58,7 +58,7 @@ class JobServiceOrder {
   }
 
  private:
-  // An entry passes only those with a larger key.
+  // Inserts an entry at `at`, or earlier if entries before `at` have larger keys.
   void put(const Entry& entry, size_t at) {
     for (; at > 0 && list_[at - 1].key > entry.key; --at) list_[at] = list_[at - 1];
     list_[at] = entry;

@@ -4,7 +4,7 @@
 
 namespace yard {
 
-JobSlotSim::JobSlotSim(const Replay& replay, std::string rules, Submission submission)
+RuleSetSimBySlot::RuleSetSimBySlot(const Replay& replay, std::string rules, Submission submission)
     : PublishedRulesSim(replay, std::move(rules)),
       submission_(submission),
       work_us_(replay.workload.truth().work_us) {
@@ -13,7 +13,7 @@ JobSlotSim::JobSlotSim(const Replay& replay, std::string rules, Submission submi
   find_next_events();
 }
 
-void JobSlotSim::find_next_events() {
+void RuleSetSimBySlot::find_next_events() {
   const StateHeader& h = *s_.head;
   if (h.arrived == h.end_job) {
     arrival_us_ = arrival_s_ = kNever;
@@ -24,25 +24,25 @@ void JobSlotSim::find_next_events() {
   arrival_s_ = (arrival_us_ + up_us) / kUsPerS;
 }
 
-int64_t JobSlotSim::run_us(int32_t slot) const {
+int64_t RuleSetSimBySlot::run_us(int32_t slot) const {
   const int64_t run_us = work_us_[s_.job[slot]];
   if (run_us >= 0) return run_us;
   throw InputError("trace", "run times (rule set " + rules_ + " does not support profiles)",
                    "none for job number " + std::to_string(s_.job[slot]));
 }
 
-void JobSlotSim::begin_event(int64_t at_s) {
+void RuleSetSimBySlot::begin_event(int64_t at_s) {
   now_s_ = at_s;
   begin_event_us(at_s * kUsPerS);
 }
 
-int32_t JobSlotSim::arrive() {
+int32_t RuleSetSimBySlot::arrive() {
   const int32_t slot = yard::arrive(world_.fixed(), s_, s_.head->arrived++);
   find_next_events();
   return slot;
 }
 
-bool JobSlotSim::try_start(int32_t slot, const GangPlacer* placer) {
+bool RuleSetSimBySlot::try_start(int32_t slot, const GangPlacer* placer) {
   if (s_.gpus[slot] > s_.head->free_gpus) return false;
   if (placer == nullptr) {
     start_anywhere(slot);
@@ -53,25 +53,25 @@ bool JobSlotSim::try_start(int32_t slot, const GangPlacer* placer) {
   return n > 0;
 }
 
-void JobSlotSim::finish(int32_t slot) {
+void RuleSetSimBySlot::finish(int32_t slot) {
   JobOutcome& job = out_.jobs[static_cast<size_t>(s_.job[slot])];
   job = {s_.first_start_us[slot], s_.head->now_us, s_.preempted[slot], s_.started[slot] - 1};
   remove(slot);
 }
 
-void JobSlotSim::leave(int32_t slot) {
+void RuleSetSimBySlot::leave(int32_t slot) {
   preempt(slot);
   --s_.preempted[slot];
   --s_.head->preemptions;
 }
 
-void JobSlotSim::start_after_move(int32_t slot, std::span<const Piece> pieces) {
+void RuleSetSimBySlot::start_after_move(int32_t slot, std::span<const Piece> pieces) {
   start(slot, pieces);
   --s_.started[slot];
   --s_.head->starts;
 }
 
-Outcome JobSlotSim::finish_replay() {
+Outcome RuleSetSimBySlot::outcome_at_end() {
   out_.decisions = out_.events;
   return close();
 }

@@ -1,4 +1,4 @@
-// Bookkeeping for rule sets that decide when events are. Jobs are named by their slot.
+// State and metrics for rule sets that decide when events happen. Jobs are identified by slot.
 #pragma once
 
 #include <cstdint>
@@ -10,59 +10,59 @@
 
 namespace yard {
 
-// A placement algorithm of published rule sets. Dims: M nodes.
+// A placement algorithm of published rule sets, for clusters with M nodes.
 class GangPlacer {
  public:
   virtual ~GangPlacer() = default;
-  // Writes a placement of `gpus` GPUs. Returns the number of pieces, or 0 if the job has to wait.
-  // `free` (M): free GPUs by node. Requires: `out` has room for M pieces.
+  // Writes a placement of `gpus` GPUs to `out`. Returns the number of pieces, or 0 if the job has
+  // to wait. `free` (M) has the free GPUs by node. Requires: `out` has room for M pieces.
   virtual int32_t place(const int32_t* free, int32_t gpus, Piece* out) const = 0;
 };
 
-class JobSlotSim : public PublishedRulesSim {
+class RuleSetSimBySlot : public PublishedRulesSim {
  public:
   static constexpr int64_t kUsPerS = 1'000'000;
 
-  // When jobs arrive under rules that count whole seconds: at the end of the second in which the
-  // job is submitted, or at the beginning.
+  // When a job arrives under rules that count whole seconds: at the end (kRoundedUp) or at the
+  // beginning (kCut) of the second in which the job is submitted.
   enum class Submission { kRoundedUp, kCut };
 
-  JobSlotSim(const Replay& replay, std::string rules,
-             Submission submission = Submission::kRoundedUp);
+  RuleSetSimBySlot(const Replay& replay, std::string rules,
+                   Submission submission = Submission::kRoundedUp);
 
   int64_t now_s() const { return now_s_; }
 
-  // The next submission; kNever after the last.
+  // Returns the time of the next submission; kNever after the last submission.
   int64_t arrival_us() const { return arrival_us_; }
   int64_t arrival_s() const { return arrival_s_; }
-  // Throws InputError if the trace has no run time for the job.
+  // Returns the job's run time. Throws InputError if the trace has none.
   int64_t run_us(int32_t slot) const;
-  // The same, rounded down to seconds.
+  // Returns the job's run time, rounded down to seconds.
   int64_t run_s(int32_t slot) const { return run_us(slot) / kUsPerS; }
 
-  // Begin and end an event. Between the two calls, the functions below apply.
+  // begin_event() and end_event() enclose the calls of the functions below in one event.
   void begin_event(int64_t at_s);
   void begin_event_us(int64_t at_us) { pass_time(world_.fixed(), s_, at_us); }
   void end_event() { call_watch(); }
 
   int32_t arrive();  // requires: the next submission is due
-  // Every start names its GPUs, at most one piece for each node.
+  // Starts a job on `pieces`, of which at most one is on each node.
   void start(int32_t slot, std::span<const Piece> pieces) {
     yard::start(world_.fixed(), s_, slot, pieces.data(), static_cast<int32_t>(pieces.size()));
   }
-  // Starts on free GPUs in node order.
+  // Starts a job on free GPUs in node order.
   void start_anywhere(int32_t slot) { start_by_nodes(slot, nullptr); }
-  // Starts where `placer` says, or anywhere if it is null. Returns false if there is no room.
+  // Starts a job where `placer` places it (null: on any GPUs). Returns false if there is no room.
   bool try_start(int32_t slot, const GangPlacer* placer);
   void preempt(int32_t slot) { yard::preempt(world_.fixed(), s_, slot); }
   // Ends a running or waiting job.
   void finish(int32_t slot);
-  // Moves a running job without counting a preemption or a start. First all moving jobs leave(),
-  // then each of them settles in.
+  // Move running jobs without counting preemptions and starts: first call leave() for all moving
+  // jobs, then start_after_move() for each.
   void leave(int32_t slot);
   void start_after_move(int32_t slot, std::span<const Piece> pieces);
 
-  Outcome finish_replay();
+  Outcome outcome_at_end();
 
  private:
   void find_next_events();

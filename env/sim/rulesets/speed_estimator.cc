@@ -331,7 +331,7 @@ SpeedEstimator::Run SpeedEstimator::run_of(const SimState& s, int32_t slot) cons
   return out;
 }
 
-void SpeedEstimator::note(const SimState& s) {
+void SpeedEstimator::record_placements(const SimState& s) {
   if (level_ != SpeedInformation::kLearned) return;
   if (exact_.num_kinds == 0 && model_speed_.empty()) return;
   if (runs_.size() < static_cast<size_t>(s.head->high_water)) {
@@ -355,7 +355,7 @@ void SpeedEstimator::note(const SimState& s) {
   }
 }
 
-void SpeedEstimator::observe(const SimState& s) {
+void SpeedEstimator::learn_from_progress(const SimState& s) {
   if (level_ != SpeedInformation::kLearned) return;
   for (size_t i = 0; i < runs_.size(); ++i) {
     const auto slot = static_cast<int32_t>(i);

@@ -8,7 +8,8 @@
 //
 //   SpeedEstimator speeds(fixed, SpeedInformation::kLearned, 0.25, seed);
 //   const View view(fixed, state, level, nullptr, speeds.shown());
-//   ... advance ...; speeds.observe(state); decide(view); speeds.note(state);
+//   ... advance ...; speeds.learn_from_progress(state);
+//   decide(view); speeds.record_placements(state);
 #pragma once
 
 #include <cstdint>
@@ -23,48 +24,47 @@
 namespace yard {
 
 const char* speed_information_name(SpeedInformation level);
-// Throws InputError with `where` if there is no such level.
+// Throws InputError, naming the place `where`, if no level is called `name`.
 SpeedInformation parse_speed_information(const std::string& name, const std::string& where);
 
-// Dims: K kinds, T types, N GPUs, S spans, as in speed.h; C job classes, M nodes, B = kSpreads.
+// Dims: K kinds, T GPU types, N GPUs, S spans (see speed.h); C job classes, M nodes, B = kSpreads.
 class SpeedEstimator {
  public:
-  // `noise`: standard deviation of the log error. Requires: `fixed` outlives this.
+  // `noise` is the standard deviation of the log error. Requires: `fixed` outlives this object.
   SpeedEstimator(const SimModel& fixed, SpeedInformation level, double noise, uint64_t seed);
   SpeedEstimator(const SpeedEstimator&) = delete;
 
-  // The estimates for views; null for kExact.
+  // Returns the speeds that views show; null for kExact.
   const SpeedEstimates* shown() const {
     return level_ == SpeedInformation::kExact ? nullptr : &shown_;
   }
 
-  // Learns from the progress of running jobs since note(), at level kLearned. Call this function
-  // after every event, before the scheduler.
-  void observe(const SimState& state);
-  // Records where jobs run, at level kLearned. Call this function after every decision.
-  void note(const SimState& state);
+  // At level kLearned, learns from the progress of jobs since record_placements(). Call this
+  // function after every event and before the scheduler decides.
+  void learn_from_progress(const SimState& state);
+  // At level kLearned, records where jobs run. Call this function after every decision.
+  void record_placements(const SimState& state);
 
  private:
-  // Mean of observations.
+  // Running mean of observed values.
   struct Mean {
     double sum = 0;
     int32_t count = 0;
     double value() const { return sum / count; }
   };
-  // A running job after the last decision.
+  // A running job, as it was after the last decision.
   struct Run {
     bool known = false;
     uint32_t generation = 0;
     int32_t started = 0;
     int64_t attained_us = 0;
     double work_done_us = 0;
-    int32_t job = kNone, kind = kNone, type = 0, gpus = 0, nodes = 0;  // kind: kNone without tables
+    int32_t job = kNone, kind = kNone, type = 0, gpus = 0, nodes = 0;  // kind kNone: without tables
     Tier tier = Tier::kIsland;
-    double share_of_request = 1;  // without tables: of its workers
-    // Kinds of the neighbours on the node where others hold most, each with its share of the node's
-    // GPUs.
+    double share_of_request = 1;  // share of the requested workers that the job holds
+    // Kinds of other jobs on the job's most shared node, each with its share of the node's GPUs.
     std::vector<std::pair<int32_t, double>> neighbours;
-    double learned_rate = -1;  // the rate last learned from in this run
+    double learned_rate = -1;  // rate from which learn() last learned in this run
   };
 
   void copy_tables();
@@ -105,21 +105,21 @@ class SpeedEstimator {
   std::vector<double> pair_, reference_, gradients_;  // (T, K, K), (C), (K)
   std::vector<double> model_speed_;                   // (rows, types of the cluster)
   std::vector<double> type_speed_;                    // (types of the cluster)
-  // (K)  One kind for all variants of a model: with other numbers of parameter servers or, if
-  // speeds are learned, with other all-reduces.
+  // (K) Base kind shared by all variants of a model: variants with other numbers of parameter
+  // servers or, if speeds are learned, with other all-reduces.
   std::vector<int32_t> base_;
-  // Learned: means of log(steps per second / (GPUs x speed of the type)), from the finest level
-  // that was observed to the coarsest.
+  // Learned means of log(steps per second / (GPUs x speed of the type)), from the finest to the
+  // coarsest grouping of observations.
   std::vector<Mean> of_cell_, of_spread_, of_type_, of_base_;  // (K, T, N, S), (K, T, B), ...
-  std::vector<Mean> crowded_;   // (K, T)  of jobs with neighbours, until one is seen alone
-  std::vector<double> loss_;    // (T, K, K)  time lost, weighed as in interference_ppb()
+  std::vector<Mean> crowded_;   // (K, T)  means with co-located jobs, used until a job runs alone
+  std::vector<double> loss_;    // (T, K, K)  time lost, weighted as in interference_ppb()
   std::vector<Mean> of_model_;  // (rows, types of the cluster)
-  // (C)  What a class's work is measured in: GPUs of a type, kNone if the cluster does not have it.
+  // (C) Reference of a class's work: GPUs, GPU type (kNone: not in the cluster), and span.
   std::vector<int32_t> reference_gpus_, reference_type_, reference_span_;
-  std::vector<char> reference_seen_;  // (C)  a job of the class ran
-  std::vector<char> stale_;           // (K)  bases to fill
+  std::vector<char> reference_seen_;  // (C)  whether a job of the class ran
+  std::vector<char> stale_;           // (K)  base kinds to recompute with fill()
   std::vector<Run> runs_;             // by slot
-  // (M)  running jobs of a modelled kind on a node: kind, slot, GPUs there
+  // (M) Running jobs with a measured model on each node: kind, slot, and GPUs on the node.
   struct Holder {
     int32_t kind, slot, gpus;
   };

@@ -48,7 +48,7 @@ DlasMode dlas_mode(const std::string& policy) {
 
 Outcome replay_tiresias(const Replay& replay, const NoConfig&) {
   const std::string& policy = replay.policy;
-  JobSlotSim stage(replay, "tiresias");
+  RuleSetSimBySlot stage(replay, "tiresias");
   if (policy.starts_with("dlas")) return replay_dlas(stage, dlas_mode(policy), replay.fixed);
   std::optional<YarnPlacer> yarn;
   if (stage.placement() == "yarn") yarn.emplace(replay.fixed.spec);

@@ -1,4 +1,4 @@
-// Parts of the rule set `tiresias`: its placement, and its schedulers apart from the FIFO engine.
+// Parts of the rule set `tiresias`: its placement, and its schedulers except the FIFO engine.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace yard {
 
-// "yarn": a job that fits a node goes to the first node with room. A larger job takes idle nodes of
-// one switch in node order, and one more node of that switch for the remainder.
+// Placement "yarn": a job that fits on a node goes to the first node with room. A larger job takes
+// idle nodes of one switch in node order, and another node of that switch for the remaining GPUs.
 class YarnPlacer final : public GangPlacer {
  public:
   // Throws InputError unless all nodes have the same number of GPUs.
@@ -22,20 +22,20 @@ class YarnPlacer final : public GangPlacer {
                Piece* out) const;
 
   int32_t node_gpus_;
-  std::vector<std::vector<int32_t>> switches_;  // nodes by rack, racks by their first node
+  std::vector<std::vector<int32_t>> switches_;  // nodes of each rack; racks in order of first node
 };
 
 enum class SortedBy { kGpus, kRemaining, kRemainingGpus };
 
-// `yarn` null: only the number of free GPUs counts.
-Outcome replay_sorted(JobSlotSim& stage, SortedBy order, const SpecColumns& spec,
+// Replays with jobs sorted by `order`. If `yarn` is null, only the number of free GPUs counts.
+Outcome replay_sorted(RuleSetSimBySlot& stage, SortedBy order, const SpecColumns& spec,
                       const YarnPlacer* yarn);
 
 struct DlasMode {
-  bool gpu_time = false;  // attained service is time x GPUs
-  double starvation = 0;  // a job that waited this many times its run is promoted; 0: never
+  bool gpu_time = false;  // whether attained service is time x GPUs
+  double starvation = 0;  // promotes a job that waited this many times its run time; 0: never
 };
 
-Outcome replay_dlas(JobSlotSim& stage, const DlasMode& mode, const SimModel& fixed);
+Outcome replay_dlas(RuleSetSimBySlot& stage, const DlasMode& mode, const SimModel& fixed);
 
 }  // namespace yard

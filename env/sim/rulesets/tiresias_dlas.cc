@@ -25,7 +25,7 @@ constexpr int64_t kLimits[kQueues - 1] = {3250, 7200};
 
 class Dlas {
  public:
-  Dlas(JobSlotSim& stage, const DlasMode& mode, const SimModel& fixed)
+  Dlas(RuleSetSimBySlot& stage, const DlasMode& mode, const SimModel& fixed)
       : sim_(stage),
         s_(stage.state()),
         mode_(mode),
@@ -322,7 +322,7 @@ class Dlas {
     return r.demote_s <= now_s_ ? now_s_ : kNever;
   }
 
-  JobSlotSim& sim_;
+  RuleSetSimBySlot& sim_;
   const SimState& s_;
   const DlasMode mode_;
   const int32_t total_gpus_;
@@ -339,9 +339,9 @@ class Dlas {
 
 }  // namespace
 
-Outcome replay_dlas(JobSlotSim& stage, const DlasMode& mode, const SimModel& fixed) {
+Outcome replay_dlas(RuleSetSimBySlot& stage, const DlasMode& mode, const SimModel& fixed) {
   Dlas(stage, mode, fixed).run();
-  return stage.finish_replay();
+  return stage.outcome_at_end();
 }
 
 }  // namespace yard

@@ -14,7 +14,7 @@ namespace {
 
 class Sorted {
  public:
-  Sorted(JobSlotSim& stage, SortedBy order, const SpecColumns& spec, const YarnPlacer* yarn)
+  Sorted(RuleSetSimBySlot& stage, SortedBy order, const SpecColumns& spec, const YarnPlacer* yarn)
       : spec_(spec), sim_(stage), yarn_(yarn), order_(order) {}
 
   void run() {
@@ -110,7 +110,7 @@ class Sorted {
   }
 
   const SpecColumns& spec_;
-  JobSlotSim& sim_;
+  RuleSetSimBySlot& sim_;
   const YarnPlacer* yarn_;
   SortedBy order_;
   JobServiceOrder<Entry> list_;
@@ -175,10 +175,10 @@ int32_t YarnPlacer::span(const std::vector<int32_t>& nodes, const int32_t* free,
   return 0;
 }
 
-Outcome replay_sorted(JobSlotSim& stage, SortedBy order, const SpecColumns& spec,
+Outcome replay_sorted(RuleSetSimBySlot& stage, SortedBy order, const SpecColumns& spec,
                       const YarnPlacer* yarn) {
   Sorted(stage, order, spec, yarn).run();
-  return stage.finish_replay();
+  return stage.outcome_at_end();
 }
 
 }  // namespace yard

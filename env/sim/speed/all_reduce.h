@@ -1,5 +1,5 @@
 // Duration of an all-reduce under the alpha-beta model: a message of S bytes takes alpha + S / beta
-// on a link. Evaluated on the host, when the speed tables are built. Additions are not counted.
+// on a link. Evaluated on the CPU, when speed tables are built. Additions take no time.
 //   ring:          2 (n - 1) alpha + 2 (n - 1) / n S / beta         (Patarasuk and Yuan, JPDC 2009)
 //   binomial tree: 2 ceil(log2 n) (alpha + S / beta)    (Thakur, Rabenseifner, Gropp, IJHPCA 2005)
 //   two levels:    reduce-scatter and all-gather inside each node, between them a ring of the nodes
@@ -21,26 +21,26 @@ struct Link {
   double bytes_per_s = 0;  // 0: unknown link
 };
 
-// Each returns the duration in seconds, 0 for a single member. Requires: bytes_per_s > 0.
+// These functions return the duration in seconds; 0 for a single member. Requires: bytes_per_s > 0.
 double ring_all_reduce_s(int32_t members, double bytes, const Link& link);
 double tree_all_reduce_s(int32_t members, double bytes, const Link& link);
 double two_level_all_reduce_s(int32_t nodes, int32_t node_gpus, double bytes, const Link& inside,
                               const Link& across);
 
-// Returns the duration of a job's exchange on `nodes` nodes with `node_gpus` GPUs each. Over
-// several nodes a ring or tree of all GPUs uses `across`. kNone and kPipeline count as two levels.
+// Returns the duration of a job's exchange on `nodes` nodes with `node_gpus` GPUs each. On several
+// nodes a ring or tree of all GPUs uses link `across`. kNone and kPipeline mean two levels.
 double exchange_s(Pattern pattern, int32_t nodes, int32_t node_gpus, double bytes,
                   const Link& inside, const Link& across);
 
-// Returns the bytes which each node sends (and receives) in one ring all-reduce: 2 (nodes - 1) /
-// nodes S. Every link which the ring spans carries that number each way.
+// Returns the bytes which each node sends (and receives) in one ring all-reduce of `bytes`: 2
+// (nodes - 1) / nodes bytes. Every link of the ring carries this number of bytes each way.
 double ring_bytes_per_link(int32_t nodes, double bytes);
 
-// Fits the link inside a node to ring all-reduces measured there, by squared relative error.
-// Requires: at least two sizes.
+// Fits the link inside a node to ring all-reduces measured inside a node, by squared relative
+// error. Requires: `measured` has at least two sizes.
 Link fit_inside(std::span<const MeasuredAllReduce> measured);
 
-// Fits the link between nodes to two-level all-reduces, whose time inside nodes follows `inside`.
+// Fits the link between nodes to two-level all-reduces, whose links inside nodes are `inside`.
 Link fit_across(std::span<const MeasuredAllReduce> measured, const Link& inside);
 
 }  // namespace yard

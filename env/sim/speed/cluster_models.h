@@ -1,5 +1,5 @@
-// Profiles from the cluster's own file (`models`, `speed_of_model`): placement and GPU type then
-// affect throughput without a file of measurements.
+// Builds model profiles from the cluster file (`models`, `speed_of_model`), so that placement and
+// GPU type affect throughput without a file of measurements.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@ namespace yard {
 //                        x spread                          on more nodes
 //   share of throughput left when sharing a GPU = 1 / (1 + suffers x the other's presses)
 //
-// Throughput is proportional to the number of GPUs. For a model with gradient and step sizes only
-// the step on one GPU is added: the speed table adds the all-reduce on the cluster's links.
+// Throughput is proportional to the number of GPUs. A model with gradient and step sizes gets only
+// the step on one GPU, because the speed table adds the all-reduce on the cluster's links.
 void add_profiles_from_cluster_spec(const ClusterSpec& cluster, int32_t max_gpus, Profiles& out);
 
 }  // namespace yard

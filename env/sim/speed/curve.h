@@ -1,12 +1,12 @@
-// Steps/s of one model on one GPU type, by batch size, number of GPUs and spread (number of nodes):
-// measured values where there are any, the fitted form of Pollux (pollux.h) in between.
+// Steps/s of one model on one GPU type, by batch size, number of GPUs and spread (number of nodes).
+// Measured values are kept, and the fitted form of Pollux (pollux.h) gives values in between.
 //
-// Between two measured numbers of GPUs (or batch sizes) the speed is interpolated monotonically on
-// the form. Beyond measured numbers, the form's ratio extrapolates. Placements with equal numbers
-// of GPUs and nodes count by their geometric mean. A batch larger than any measured batch is split
-// into equal parts (gradient accumulation). If only one-node or only multi-node runs exist, the
-// all-reduce on the cluster's links gives the others. Unmeasured spreads are never faster than one
-// node.
+// Between two measured numbers of GPUs (or batch sizes) the speed is interpolated monotonically
+// along Pollux's form. Beyond measured numbers, ratios of the form extrapolate. Speeds measured at
+// equal numbers of GPUs and nodes are averaged geometrically. A batch larger than any measured
+// batch is split into equal parts (gradient accumulation). If only one-node or only multi-node runs
+// exist, the all-reduce on the cluster's links gives the missing speeds. Unmeasured spreads are
+// never faster than one node.
 #pragma once
 
 #include <array>
@@ -30,26 +30,26 @@ constexpr std::array<int32_t, kSpreads> kMinNodes = {1, 2, 3, 4, 5, 9};
 
 class SpeedCurve {
  public:
-  // Copies what it needs of `profile`. Gradient bytes 0: unknown. Requires: a run on that type.
+  // Copies all it needs of `profile`. Gradient bytes 0: unknown. Requires: a run on `gpu_type`.
   SpeedCurve(const ModelProfile& profile, const std::string& gpu_type, double gradient_bytes,
              const TierLinks& links);
 
   const PolluxForm& form() const { return form_; }
 
-  // Returns steps/s for 0 to `max_gpus` GPUs; 0 for no GPU. `batch` as in
-  // ModelProfile::batch_size_of().
+  // Returns steps/s for 0 (0 steps/s) to `max_gpus` GPUs, by spread. `batch` is a batch size as
+  // ModelProfile::batch_size_of() returns it.
   using Rates = std::array<std::vector<double>, kSpreads>;  // (spread, N)
   Rates steps_per_s(double batch, int32_t max_gpus) const;
 
-  // Returns the form's iteration time [s] if the exchange takes `longer` times as long.
+  // Returns the Pollux form's iteration time [s] if the exchange takes `longer` times as long.
   double form_iteration_s(double batch, int32_t gpus, int32_t spread, double longer = 1) const;
 
  private:
   struct KnownSpeed {
     double steps_per_s = 0;
-    bool exact = false;  // measured with this batch size
+    bool exact = false;  // whether it was measured with this batch size
   };
-  using Batches = std::map<double, double>;       // local batch -> iteration [s], 0: does not fit
+  using Batches = std::map<double, double>;       // local batch -> iteration [s]; 0: no fit
   using Anchors = std::map<int32_t, KnownSpeed>;  // by number of GPUs
   struct AccumulationParts {
     double count = 1;  // an integer
@@ -68,12 +68,12 @@ class SpeedCurve {
 
   bool weak_ = false;
   double gradient_bytes_ = 0;
-  double largest_batch_ = 0;  // largest local batch measured
+  double largest_batch_ = 0;  // largest measured local batch size
   bool inside_measured_ = false, across_measured_ = false;
   PolluxForm form_;
   TierLinks links_;
   std::array<std::map<int32_t, Batches>, kSpreads> runs_;  // by GPUs
-  std::map<int32_t, Batches> across_;                      // by GPUs, over all spreads above 0
+  std::map<int32_t, Batches> across_;  // by number of GPUs, over all spreads above 0
 };
 
 }  // namespace yard

@@ -2,8 +2,8 @@
 // and w workers. Evaluated on the host.
 //   synchronous:   f(p, w) = 1 / (a B / w + b + c w / p + d w + e p)      B samples a step
 //   asynchronous:  f(p, w) = w / (a + b w / p + c w + d p)
-// The coefficients are at least 0 and fitted to measured speeds. A synchronous job without
-// parameter servers has no terms in p.
+// The coefficients a to e are at least 0 and are fitted to measured speeds. The formula of a
+// synchronous job without parameter servers has no terms with p.
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@ struct OptimusRun {
   int32_t servers = 1;
   int32_t workers = 1;
   double steps_per_s = 0;
-  double batch = 0;  // B; 0: the batch of the fit
+  double batch = 0;  // B; 0: the batch size given to the fit
 };
 
 struct OptimusSync {
@@ -30,8 +30,8 @@ struct OptimusAsync {
   double steps_per_s(int32_t servers, int32_t workers) const;
 };
 
-// Each returns the coefficients which minimise the squared relative error of the time per step.
-// Requires: at least one run; all speeds above 0.
+// These functions return the coefficients that minimise the squared relative error of step times.
+// Requires: there is at least one run, and all speeds are above 0.
 OptimusSync fit_optimus_sync(std::span<const OptimusRun> runs, double batch);
 OptimusAsync fit_optimus_async(std::span<const OptimusRun> runs);
 

@@ -1,5 +1,5 @@
 // Throughput model of Pollux (OSDI 2021, section 3.2) with seven parameters: the time of an
-// iteration on K GPUs with m samples each. Evaluated on the host, when the speed tables are built.
+// iteration on K GPUs with m samples each. Evaluated on the CPU, when speed tables are built.
 //   T_grad = alpha_c + beta_c m
 //   T_sync = 0                            K = 1
 //            alpha_r + beta_r (K - 2)     all on one node
@@ -28,9 +28,9 @@ struct PolluxForm {
   }
 };
 
-// Fits the model to measured iterations, and to their compute times where measured, by least
-// squares of logarithms. Parameters which the runs do not determine stay near a guess: the caller
-// must check for runs on one node and on several. Requires: at least one run.
+// Fits the model to measured iteration times, and to compute times if measured, by least squares of
+// logarithms. Parameters which `runs` do not determine stay near a guess, so the caller must check
+// for runs on one node and on several nodes. Requires: there is at least one run.
 PolluxForm fit_pollux(std::span<const MeasuredRun> runs);
 
 }  // namespace yard

@@ -1,6 +1,6 @@
 // Throughput of jobs with measured models, from tables, so that CPU and GPU agree bit for bit.
-// table.h builds the tables. Sources and errors: docs/design/speed.md.
-// Dims: C job classes, K kinds of models, T GPU types, N GPUs of a job (0 to max_gpus), S spans.
+// table.h builds the tables; docs/design/speed.md gives their sources and errors. Dims: C job
+// classes, K kinds of models, T GPU types, N GPUs of a job (0 to max_gpus), S spans.
 #pragma once
 
 #include <cstdint>
@@ -11,15 +11,15 @@
 
 namespace yard {
 
-// Spread: class of the number of nodes: at most 1, 2, 3, 4, 5 to 8, more. Measured exchanges over
-// two nodes differ much from those over more.
+// Spread: a class of numbers of nodes: at most 1, 2, 3, 4, 5 to 8, more. Exchanges measured over
+// two nodes differ much from exchanges over more nodes.
 constexpr int32_t kSpreads = 6;
 YARD_HD inline int32_t node_spread_class(int32_t nodes) {
   if (nodes < 5) return nodes < 1 ? 0 : nodes - 1;
   return nodes < 9 ? 4 : 5;
 }
 
-// Span: the widest tier of a job's exchange and, from the rack on, its spread. One GPU: an island.
+// Span: the widest tier of a job's exchange and, from tier rack on, its spread. One GPU: an island.
 constexpr int32_t kSpans = 2 + 3 * (kSpreads - 1);
 YARD_HD inline int32_t exchange_span_of(Tier tier, int32_t nodes) {
   if (tier <= Tier::kNode) return tier == Tier::kNode ? 1 : 0;
@@ -28,11 +28,11 @@ YARD_HD inline int32_t exchange_span_of(Tier tier, int32_t nodes) {
   return 2 + t * (kSpreads - 1) + spread - 1;
 }
 
-// Number of all-reduce choices: the job's own, ring, tree, hierarchical; the first of Pattern.
+// Number of all-reduce choices, the first of Pattern: the job's own, ring, tree, hierarchical.
 constexpr int32_t kAllReduces = static_cast<int32_t>(Pattern::kHierarchical) + 1;
 
-// A kind is a model with a batch size; a class is a kind with a demand. Class 0 is neutral: the
-// throughput of its jobs depends on the GPU type only.
+// A kind is a model with a batch size; a class is a kind with a demand in GPUs. Class 0 is neutral:
+// the throughput of its jobs depends on the GPU type only.
 struct SpeedColumns {
   int32_t num_classes = 0;
   int32_t num_kinds = 0;
@@ -41,16 +41,16 @@ struct SpeedColumns {
   double unmeasured_pair = 0;                    // pair_rate() of unmeasured pairs
   const double* type_speed = nullptr;            // (T)  throughput of neutral jobs
   const int32_t* class_kind = nullptr;           // (C)  -1: neutral
-  const double* class_reference = nullptr;       // (C)  steps/s as requested, consolidated
-  const double* steps_per_s = nullptr;           // (K, T, N, S)  0: does not fit
+  const double* class_reference = nullptr;       // (C)  steps/s on the requested GPUs, consolidated
+  const double* steps_per_s = nullptr;           // (K, T, N, S)  0: the model does not fit
   const double* exchange_share = nullptr;        // (K, T, N, S)  see contention.h
-  const double* pair_rate = nullptr;             // (T, K, K)  of the first, sharing with the second
-  const double* gradient_bytes = nullptr;        // (K)  per replica; 0: unknown
+  const double* pair_rate = nullptr;             // (T, K, K)  of the first kind beside the second
+  const double* gradient_bytes = nullptr;        // (K)  bytes per replica; 0: unknown
   const uint8_t* counts_worker_steps = nullptr;  // (K)  1: an iteration counts one step per GPU
   const uint8_t* server_exchange = nullptr;  // (K)  1: each GPU sends its own gradients, not a sum
-  int32_t max_servers = 0;                   // most parameter servers of any job
-  // (C, max_servers + 1)  kind of a class with n parameter servers; null if no job may deviate from
-  // its request
+  int32_t max_servers = 0;                   // largest number of parameter servers of any job
+  // (C, max_servers + 1) kind of a class with n parameter servers; null if no job may run with
+  // another number of parameter servers than requested
   const int32_t* kind_with = nullptr;
   // (C, kAllReduces)  kind of a class by all-reduce, -1: no choice; null: no choice for any class
   const int32_t* kind_by_all_reduce = nullptr;
@@ -64,7 +64,7 @@ YARD_HD inline bool may_choose_all_reduce(const SpeedColumns& s, int32_t job_cla
 }
 
 // Returns the kind of a class with `servers` parameter servers (0: as requested) and the all-reduce
-// `by` (kNone: the job's own; ignored for classes without the choice). -1: neutral.
+// `by` (kNone: the job's own; ignored unless may_choose_all_reduce()). Returns -1 if neutral.
 YARD_HD inline int32_t kind_of(const SpeedColumns& s, int32_t job_class, int32_t servers,
                                Pattern by) {
   if (may_choose_all_reduce(s, job_class)) {
@@ -75,15 +75,15 @@ YARD_HD inline int32_t kind_of(const SpeedColumns& s, int32_t job_class, int32_t
   return s.kind_with[job_class * (s.max_servers + 1) + n];
 }
 
-// Returns the index into the (K, T, N, S) columns.
+// Returns an index into the columns of dims (K, T, N, S).
 YARD_HD inline int64_t speed_cell_index(const SpeedColumns& s, int32_t kind, int32_t type,
                                         int32_t gpus, Tier tier, int32_t nodes) {
   const int64_t row = (static_cast<int64_t>(kind) * s.num_types + type) * (s.max_gpus + 1) + gpus;
   return row * kSpans + exchange_span_of(tier, nodes);
 }
 
-// Returns the isolated throughput: 1 with the requested GPUs, consolidated, on the reference type;
-// 0 if the model does not fit there. Requires: 1 <= gpus <= max_gpus.
+// Returns the isolated throughput of a class. It is 1 on the requested GPUs of the reference type,
+// consolidated, and 0 if the model does not fit on the GPUs. Requires: 1 <= gpus <= max_gpus.
 YARD_HD inline double speed_of(const SpeedColumns& s, int32_t job_class, int32_t type, int32_t gpus,
                                Tier tier, int32_t nodes, int32_t servers = 0,
                                Pattern by = Pattern::kNone) {
@@ -101,8 +101,8 @@ YARD_HD inline double exchange_share(const SpeedColumns& s, int32_t job_class, i
   return kind < 0 ? 0 : s.exchange_share[speed_cell_index(s, kind, type, gpus, tier, nodes)];
 }
 
-// Returns the share of throughput left to `job_class` while `other` runs on the same GPUs, 0 to 1;
-// 0: they may not share.
+// Returns the share of throughput, 0 to 1, left to `job_class` while class `other` runs on the same
+// GPUs; 0 if the two classes may not share a GPU.
 YARD_HD inline double pair_rate(const SpeedColumns& s, int32_t job_class, int32_t other,
                                 int32_t type) {
   const int32_t one = s.class_kind[job_class], two = s.class_kind[other];
@@ -110,8 +110,8 @@ YARD_HD inline double pair_rate(const SpeedColumns& s, int32_t job_class, int32_
   return s.pair_rate[(static_cast<int64_t>(type) * s.num_kinds + one) * s.num_kinds + two];
 }
 
-// Returns the bytes/s, each way, which the job sends over each link of its exchange, on average.
-// Returns 0 if the model's size is unknown. Requires: 1 <= gpus <= max_gpus.
+// Returns the mean bytes/s, each way, which a job sends over each link of its exchange. Returns 0
+// if the model's size is unknown. Requires: 1 <= gpus <= max_gpus.
 YARD_HD inline int64_t link_bytes_per_s(const SpeedColumns& s, int32_t job_class, int32_t type,
                                         int32_t gpus, Tier tier, int32_t nodes, int32_t servers = 0,
                                         Pattern by = Pattern::kNone) {

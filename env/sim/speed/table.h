@@ -1,4 +1,4 @@
-// Builds the columns of speed.h: for each kind of job in a trace, its speed by GPU type, number of
+// Builds the tables of speed.h: for each kind of job in a trace, its speed by GPU type, number of
 // GPUs and span.
 //
 //   SpeedTable table(profiles, {.types = spec.types, .max_gpus = 64, .node_gpus = 8});
@@ -23,42 +23,42 @@ namespace yard {
 
 struct SpeedOptions {
   std::vector<GpuType> types = {};  // GPU types of the cluster
-  int32_t max_gpus = 0;             // most GPUs of any job
-  int32_t island_gpus = 0;          // GPUs joined by NVLink; 0: all of the node
+  int32_t max_gpus = 0;             // largest demand of any job
+  int32_t island_gpus = 0;          // GPUs joined by NVLink; 0: all GPUs of a node
   int32_t node_gpus = 8;
   TierLinks links = {};
-  // Reference type of all models. If empty, or if the model does not fit: a measured type with
-  // speed 1, else the fastest measured type; of several, the type on which the model runs fastest.
+  // GPU type with throughput 1. If empty, or if a model does not fit on it: a measured type with
+  // speed 1, or else the fastest measured type; of several, the type where the model is fastest.
   std::string reference_type = {};
-  // pair_rate() of unmeasured pairs: equal time slices without gain or loss.
+  // pair_rate() of unmeasured pairs; 0.5 means equal time slices without gain or loss.
   double unmeasured_pair = 0.5;
 };
 
 class SpeedTable {
  public:
-  // Requires: `profiles` outlives this. The order of the types does not affect any speed.
+  // Requires: `profiles` outlives this object. The order of GPU types does not affect any speed.
   SpeedTable(const Profiles& profiles, SpeedOptions options);
 
-  // Returns the class of jobs which request `gpus` GPUs. Returns 0, the neutral class, if no
-  // profile has the model or the model fits on no type. Batch 0: the median of all measured
-  // batches. A profile without batch sizes ignores `batch`. Among profiles of one model, the first
-  // with that batch counts, else the first of all. Requires: gpus <= max_gpus.
+  // Returns the class of jobs of a model which request `gpus` GPUs. Returns 0, the neutral class,
+  // if no profile has the model or the model fits on no type. Batch 0 means the median of measured
+  // batch sizes. A profile without batch sizes ignores `batch`. Of several profiles of one model,
+  // the first with this batch size is used, or else the first. Requires: gpus <= max_gpus.
   int32_t class_of(const std::string& model, int32_t batch, int32_t gpus,
                    Pattern pattern = Pattern::kNone);
 
-  // Returns the class of jobs with parameter servers and workers of one GPU each, by the functions
-  // of Optimus. Returns 0 if the model was not measured with servers.
+  // Returns the class of jobs with parameter servers and workers of one GPU each, with the speed of
+  // Optimus. Returns 0 if the model was not measured with parameter servers.
   int32_t class_of_servers(const std::string& model, int32_t batch, int32_t servers,
                            int32_t workers);
 
-  // Adds kinds with 1 to `most` servers for a class of class_of_servers().
+  // Adds kinds with 1 to `most` parameter servers for a result of class_of_servers().
   void allow_servers_up_to(int32_t job_class, int32_t most);
 
-  // Lets schedulers choose the all-reduce of the class's jobs. Does nothing if their exchange is
-  // not an all-reduce, or if its size or the links are unknown.
+  // Lets schedulers choose the all-reduce of the class's jobs. Does nothing if the jobs do not
+  // exchange by all-reduce, or if the gradient size or links are unknown.
   void allow_all_reduce_choice(int32_t job_class);
 
-  // Returns the columns, which are valid until the next call of a function above.
+  // Returns the tables, which are valid until the next call of a non-const member function.
   SpeedColumns columns();
 
  private:
@@ -67,7 +67,7 @@ class SpeedTable {
     double batch;
     double gradient_bytes;
     Pattern pattern;
-    Pattern measured;  // pattern of the exchanges in the profile's runs
+    Pattern measured;  // pattern of the exchange in the profile's runs
     int32_t servers;   // 0: no parameter servers
   };
 
@@ -77,12 +77,12 @@ class SpeedTable {
   };
 
   const ModelProfile* find(const std::string& model, int32_t batch) const;
-  // Returns the measured types, those preferred as the reference first.
+  // Returns the measured GPU types, in order of preference as the reference type.
   std::vector<std::string> measured_types(const ModelProfile& profile, double batch);
   double type_speed(const std::string& name) const;
   double gradient_bytes(const ModelProfile& profile) const;
   const SpeedCurve* curve_of(const ModelProfile& profile, const std::string& type);
-  // Returns the duration of the kind's exchange over `tier` divided by that of the measured one.
+  // Returns the duration of the kind's exchange over `tier`, divided by the measured exchange's.
   double exchange_ratio(const ModelVariant& kind, Tier tier, int32_t gpus, int32_t nodes) const;
   Cell cell(const SpeedCurve& curve, const SpeedCurve::Rates& rates, const ModelVariant& kind,
             Tier tier, int32_t gpus, int32_t nodes) const;
@@ -90,7 +90,7 @@ class SpeedTable {
                   Pattern measured);
   void add_rates(const ModelVariant& kind);
   void add_parameter_server_rates(const ModelVariant& kind);
-  // Returns the same kind with another number of parameter servers.
+  // Returns the kind that equals `kind` except for its number of parameter servers.
   int32_t kind_with_servers(int32_t kind, int32_t servers);
   int32_t add_job_class(int32_t kind, double reference);
   std::string server_reference(const ModelProfile& profile) const;

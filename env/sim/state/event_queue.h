@@ -1,5 +1,5 @@
 // Event queue: an indexed 4-ary heap of each active slot's next event. To rebuild the queue of a
-// copied state, mark all its slots as dirty. Policies never see the queue. Dims: S slots.
+// copied state, mark all slots of the state as dirty. Policies never see the queue. Dims: S slots.
 #pragma once
 
 #include <cstddef>
@@ -10,23 +10,23 @@
 namespace yard {
 
 struct EventQueue {
-  // Holds the time and the slot together, so that an entry's four children share a cache line.
+  // Time, job and slot of an event are stored together, so that four children fill a cache line.
   struct Entry {
     int64_t time_us;
-    int32_t job;  // breaks ties of time, so that slot numbers do not matter
+    int32_t job;  // orders events of equal time, so that slot numbers do not matter
     int32_t slot;
     YARD_HD bool before(const Entry& other) const {
       return time_us != other.time_us ? time_us < other.time_us : job < other.job;
     }
   };
 
-  // Offset of the heap: the root comes last in its cache line, and each group of four children
-  // fills one line if the block is aligned to 64 bytes.
+  // Offset of the heap: the root is at the end of a cache line, so that each group of four children
+  // fills one cache line if the block is aligned to 64 bytes.
   static constexpr size_t kLine = 64, kHeap = kLine - sizeof(Entry);
 
   int32_t* size = nullptr;  // (1)
   Entry* heap = nullptr;    // (S)
-  int32_t* pos = nullptr;   // (S)  position by slot, kNone if not in the heap
+  int32_t* pos = nullptr;   // (S)  heap position of each slot, or kNone
 
   YARD_HD static size_t bytes(int32_t slots) {
     return kHeap + static_cast<size_t>(slots) * (sizeof(Entry) + sizeof(int32_t));
@@ -49,13 +49,13 @@ struct EventQueue {
   YARD_HD int64_t next_us() const { return *size == 0 ? kNever : heap[0].time_us; }
   YARD_HD int32_t top() const { return heap[0].slot; }  // Requires: the heap is not empty.
 
-  // Sets the slot's next event, replacing an earlier one.
+  // Sets the slot's next event, and replaces its previous event if it had one.
   YARD_HD void put(int32_t slot, int32_t job, int64_t at_us) {
     const int32_t i = pos[slot] == kNone ? (*size)++ : pos[slot];
     settle(i, {at_us, job, slot});
   }
 
-  // Removes the slot's event. Does nothing if it has none.
+  // Removes the slot's event. Does nothing if the slot has no event.
   YARD_HD void remove(int32_t slot) {
     const int32_t hole = pos[slot];
     if (hole == kNone) return;
@@ -70,7 +70,7 @@ struct EventQueue {
     pos[entry.slot] = i;
   }
 
-  // Sifts `entry` up or down from the hole at `i` to its position.
+  // Moves `entry` up or down the heap from the free position `i` to its place.
   YARD_HD void settle(int32_t i, const Entry& entry) {
     while (i > 0 && entry.before(heap[(i - 1) / 4])) {
       place(heap[(i - 1) / 4], i);

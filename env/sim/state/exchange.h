@@ -1,6 +1,6 @@
 // A job's all-reduce settings: the algorithm, and the priority on congested links. A scheduler may
-// choose both when it starts the job. States have columns for this choice only if some job of the
-// world permits the choice. Otherwise each job uses its own algorithm, all at equal priority.
+// choose both when it starts the job. States have columns for these settings only if some job
+// permits the choice. Without them, jobs use their own algorithms at equal priority.
 #pragma once
 
 #include "env/sim/speed/contention.h"
@@ -11,11 +11,11 @@ namespace yard {
 
 struct AllReduceSettings {
   Pattern all_reduce = Pattern::kNone;  // ring, tree, hierarchical; kNone: the job's own
-  uint8_t priority = 0;                 // on links, below kLinkPriorities; higher goes first
+  uint8_t priority = 0;  // priority on links, below kLinkPriorities; higher goes first
   friend bool operator==(const AllReduceSettings&, const AllReduceSettings&) = default;
 };
 
-// Returns whether the scheduler may choose the exchange of any job of the world.
+// Returns whether the scheduler may choose the exchange of any job.
 YARD_HD inline bool has_exchange_choice(const SimModel& f) {
   return f.speed.kind_by_all_reduce != nullptr;
 }
@@ -25,7 +25,7 @@ YARD_HD inline bool can_choose_exchange(const SimModel& f, const SimState& s, in
   return has_exchange_choice(f) && may_choose_all_reduce(f.speed, f.jobs.speed_class[s.job[slot]]);
 }
 
-// Returns whether the job may run with `e`. The default is always legal.
+// Returns whether the job may run with the settings `e`. The default settings are always legal.
 YARD_HD inline bool legal_exchange(const SimModel& f, const SimState& s, int32_t slot,
                                    const AllReduceSettings& e) {
   if (e.all_reduce == Pattern::kNone && e.priority == 0) return true;
@@ -33,7 +33,7 @@ YARD_HD inline bool legal_exchange(const SimModel& f, const SimState& s, int32_t
          e.priority < kLinkPriorities;
 }
 
-// Returns the exchange of a job which holds GPUs; undefined for others.
+// Returns the settings of a job which holds GPUs. Requires: the job holds GPUs.
 YARD_HD inline AllReduceSettings all_reduce_settings_of(const SimModel& f, const SimState& s,
                                                         int32_t slot) {
   if (!has_exchange_choice(f)) return {};
@@ -47,13 +47,13 @@ YARD_HD inline void set_all_reduce_settings(const SimModel& f, SimState& s, int3
   s.link_priority[slot] = e.priority;
 }
 
-// Returns the number of links. Order: uplinks of nodes, of racks, of pods.
+// Returns the number of links, which are uplinks of nodes, then of racks, then of pods.
 YARD_HD inline int32_t num_links(const SpecColumns& spec) {
   return spec.num_nodes + spec.num_racks + spec.num_pods;
 }
 
-// Returns the factor, at least 1, by which a link's load lengthens an exchange at that priority.
-// load(priority): the link's load in bytes/s.
+// Returns the factor, at least 1, by which a link's load lengthens an exchange of `priority`.
+// load(p) returns the link's load of priority p in bytes/s.
 template <class Load>
 YARD_HD double exchange_slowdown_at(int32_t priority, int64_t capacity_bytes_per_s,
                                     const Load& load) {
@@ -62,7 +62,7 @@ YARD_HD double exchange_slowdown_at(int32_t priority, int64_t capacity_bytes_per
   return exchange_slowdown(load(priority), capacity_left(higher, capacity_bytes_per_s));
 }
 
-// Returns exchange_slowdown_at() for a running job on a link, by the state's loads.
+// Returns exchange_slowdown_at() for a running job on `link`, with the loads of the state.
 YARD_HD inline double exchange_slowdown_of(const SimModel& f, const SimState& s, int32_t slot,
                                            int32_t link, int64_t capacity_bytes_per_s) {
   if (!has_exchange_choice(f)) return exchange_slowdown(s.link_load[link], capacity_bytes_per_s);

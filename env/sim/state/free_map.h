@@ -1,5 +1,5 @@
-// Index of nodes by their number of free GPUs: one bitmap of nodes per count, with a summary bitmap
-// over its words. It finds the first or tightest node without a scan.
+// Index of nodes by number of free GPUs: for each number, a bitmap of nodes and a summary bitmap
+// over the words of the bitmap. The index finds the first or tightest node without a scan.
 #pragma once
 
 #include <cstdint>
@@ -49,7 +49,7 @@ struct FreeNodeIndex {
     }
   }
 
-  // Returns the lowest node with at least `count` and at most `most` free GPUs, or kNone.
+  // Returns the lowest node that has `count` to `most` free GPUs, or kNone.
   YARD_HD int32_t first_of(const SimState& s, int32_t count, int32_t most) const {
     for (int32_t sw = 0; sw < summary_words; ++sw) {
       uint64_t summary = 0, bits = 0;

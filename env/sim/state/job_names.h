@@ -1,5 +1,5 @@
-// Numbers for users, and for names within a user, in the order in which they appear. Digits in a
-// name do not count: "train-12" and "train-13" are runs of one thing.
+// Numbers users, and the job names of each user, in the order in which they appear. Digits in a
+// name are ignored: "train-12" and "train-13" get the same number.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ namespace yard {
 
 class JobNames {
  public:
-  // kNone if the job has no user, or no name.
+  // Return the number of the job's user, and of its name; kNone if the job has none.
   int32_t user_of(const Job& job);
   int32_t name_of(const Job& job);
 

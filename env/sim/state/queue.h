@@ -1,5 +1,5 @@
-// The lists of a state: slots, the queue (in order of entry, as a whole and by size class), jobs
-// that hold GPUs, and the two lists that advance() reads. All operations are O(1).
+// The lists of a state: free slots, the queue (in order of entry, overall and by request class),
+// jobs that hold GPUs, and the dirty and changed slots for advance(). All operations are O(1).
 #pragma once
 
 #include "env/sim/state/state.h"
@@ -18,8 +18,8 @@ YARD_HD inline void mark_changed(SimState& s, int32_t slot) {
   s.changed[s.head->num_changed++] = slot;
 }
 
-// Links `slot` into both lists, between the neighbours in its prev and next columns, or removes it.
-// A removed slot keeps its own links, so that an undo in reverse order can link it again.
+// Links `slot` into the queue and its class's queue, between slots in its prev and next columns,
+// or removes it. A removed slot keeps these columns, so that undoing in reverse order relinks it.
 template <bool kLink>
 YARD_HD void queue_update(SimState& s, int32_t slot) {
   const int32_t k = s.request_class[slot], sign = kLink ? 1 : -1;
@@ -57,7 +57,7 @@ YARD_HD inline void held_remove(SimState& s, int32_t slot) {
   s.held_pos[last] = hole;
 }
 
-// Returns an unused slot. Requires: there is one.
+// Returns an unused slot. Requires: a slot is unused.
 YARD_HD inline int32_t take_slot(const SimModel& f, SimState& s) {
   int32_t slot = s.head->free_slot;
   if (slot != kNone) {

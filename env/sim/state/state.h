@@ -1,6 +1,6 @@
 // The present state of a cluster: live jobs and GPUs, in one flat block without pointers. A live
-// cluster could report all of the state: hidden facts are in `Truth`, later events in `EventQueue`.
-// `SimState` points into a block. Slots of finished jobs are reused and carry a generation.
+// cluster can report it all: hidden facts are in `Truth`, and later events in `EventQueue`.
+// `SimState` points into a block. Slots of finished jobs are reused and get a new generation.
 // Dims: S slots, M nodes, G GPUs, P parts, K classes, C free counts 0..max, W words of M bits.
 #pragma once
 
@@ -13,10 +13,10 @@
 
 namespace yard {
 
-// kBlocked: submitted, but jobs that it depends on have not ended.
+// Phase of a job. A blocked job is submitted, but depends on jobs that have not ended.
 enum class Phase : uint8_t { kFree, kWaiting, kStarting, kRunning, kStopping, kDone, kBlocked };
 
-// Handle of a live job; stale once its slot was freed.
+// Handle of a live job. The handle is stale once the job's slot was freed.
 struct JobRef {
   int32_t slot = kNone;
   uint32_t generation = 0;
@@ -30,39 +30,39 @@ struct Piece {
   int32_t gpus = 0;   // whole ones
   int32_t group = 0;  // of the shape
   int32_t tasks = 0;
-  uint64_t mask = 0;  // GPUs of the node, one for a single task's share; 0: any
+  uint64_t mask = 0;  // GPUs of the node, as bits; 0: any GPUs
   friend bool operator==(const Piece&, const Piece&) = default;
 };
 
-// Microseconds times jobs or GPUs: a century of a large cluster exceeds 64 bits.
+// Microseconds times jobs or GPUs, in 128 bits: a century of a large cluster exceeds 64 bits.
 __extension__ typedef __int128 WideUs;
 
 struct StateHeader {
   int64_t now_us;
-  int64_t timer_us;            // next decision that the policy asked for, kNever
-  int64_t ready_horizon_us;    // nothing is being vacated at or after this time
-  int64_t waiting_gpus;        // asked for by waiting jobs
-  WideUs job_time_us;          // integral of jobs in the system
-  WideUs held_time_us;         // integral of GPUs held by starting and running jobs
-  WideUs down_time_us;         // integral of GPUs that are down
+  int64_t timer_us;            // time of the decision that the policy requested, or kNever
+  int64_t ready_horizon_us;    // from this time on, no resource is being vacated
+  int64_t waiting_gpus;        // sum of the demands of waiting jobs
+  WideUs job_time_us;          // time integral of the number of jobs in the system
+  WideUs held_time_us;         // time integral of GPUs held by starting and running jobs
+  WideUs down_time_us;         // time integral of GPUs that are down
   WideUs lost_time_us;         // GPU time of work that failures undid
   int32_t slots;               // S
-  int32_t first_job, end_job;  // the part of the workload that is played
+  int32_t first_job, end_job;  // simulated jobs: [first_job, end_job) of the workload
   int32_t arrived;             // jobs [first_job, arrived) have been submitted
   int32_t finished;
   int32_t live;  // blocked + waiting + starting + running + stopping
   int32_t blocked;
   int32_t waiting;
   int32_t held;        // starting + running
-  int32_t free_gpus;   // not owned; some may still be vacated
+  int32_t free_gpus;   // GPUs that no job owns; some may still be vacated
   int32_t high_water;  // slots [high_water, S) were never used
-  int32_t free_slot;   // head of the list of freed slots, kNone
-  int32_t free_part;   // head of the list of freed parts, kNone
+  int32_t free_slot;   // head of the list of freed slots, or kNone
+  int32_t free_part;   // head of the list of freed parts, or kNone
   int32_t part_high_water;
   int32_t queue_head, queue_tail;
-  int32_t blocked_head;  // list of blocked slots, by queue_next
-  int32_t next_fault;    // kNone: not looked up yet
-  int32_t down_gpus;     // neither owned nor free
+  int32_t blocked_head;  // head of the list of blocked slots, linked by queue_next
+  int32_t next_fault;    // index of the next fault; kNone: not looked up yet
+  int32_t down_gpus;     // number of GPUs neither owned nor free
   int32_t num_changed;   // slots in `changed`
   int32_t num_dirty;     // slots in `dirty`
   int32_t num_stale;     // slots in `stale`
@@ -74,66 +74,66 @@ struct StateHeader {
 
 struct StateSizes {
   int32_t slots = 0, nodes = 0, gpus = 0, classes = 0, max_node_gpus = 0;
-  int32_t parts = 0;           // parts that can be held at once
-  int32_t resource_nodes = 0;  // nodes, if any job asks for CPUs or memory, else 0
-  int32_t rated_slots = 0;     // slots and links, if rates depend on neighbours, else 0
-  int32_t links = 0;           // uplinks of nodes, racks and pods
-  int32_t choosing_slots = 0;  // slots and links, if the scheduler may choose all-reduces, else 0
+  int32_t parts = 0;           // number of parts that can be held at once
+  int32_t resource_nodes = 0;  // `nodes` if any job requests CPUs or memory, else 0
+  int32_t rated_slots = 0;     // `slots` if rates depend on co-located jobs, else 0
+  int32_t links = 0;           // number of uplinks of nodes, racks and pods, or 0
+  int32_t choosing_slots = 0;  // `slots` if the scheduler may choose all-reduces, else 0
   int32_t choosing_links = 0;
   int32_t tenants = 0;
-  int32_t parent_words = 0;  // bits for jobs that others depend on
-  int32_t fault_slots = 0;   // slots, nodes and GPUs, if any may go down, else 0
+  int32_t parent_words = 0;  // words of a bit set of jobs with dependents
+  int32_t fault_slots = 0;   // `slots` if any GPU may go down, else 0
   int32_t fault_nodes = 0;
   int32_t fault_gpus = 0;
-  int32_t shared_gpus = 0;    // GPUs, if any job asks for a share, else 0
-  int32_t conflict_gpus = 0;  // GPUs, if some kinds of jobs conflict, else 0
+  int32_t shared_gpus = 0;    // `gpus` if any job requests a GPU share, else 0
+  int32_t conflict_gpus = 0;  // `gpus` if some kinds of jobs conflict, else 0
   YARD_HD int32_t words() const { return (nodes + 63) / 64; }
   YARD_HD int32_t summary_words() const { return (words() + 63) / 64; }
 };
 
-enum class Extent : uint8_t { kAll, kSlots, kParts };  // how much of a column is alive
+enum class Extent : uint8_t { kAll, kSlots, kParts };  // which entries of a column are in use
 
-// The data of a job that every event uses, in two cache lines; as columns it would fill thirty.
+// Data of a job that every event uses, in two cache lines. As columns, it would touch thirty lines.
 struct alignas(64) SlotRecord {
   uint32_t generation;
   Phase phase;
   uint8_t is_changed;  // in `changed`
   uint8_t is_dirty;    // in `dirty`
-  uint8_t pinned;      // 1: may not be preempted; set by live clusters only
+  uint8_t pinned;      // 1: the job may not be preempted (live clusters only)
   int32_t job;         // index into the job table
   int32_t gpus;
   int32_t request_class;
-  int32_t tenant;                  // kNone: none of the cluster's
+  int32_t tenant;                  // index of the tenant in the cluster spec, or kNone
   int32_t shape;                   // kNone for plain jobs
-  int32_t first_part;              // the job's GPUs, kNone
-  int32_t queue_prev, queue_next;  // the queue; queue_next: also the list of freed slots
-  int32_t class_prev, class_next;  // the same by size class
+  int32_t first_part;              // first part of the job's chain of parts, or kNone
+  int32_t queue_prev, queue_next;  // links of the queue and of other slot lists
+  int32_t class_prev, class_next;  // links of the queue of the request class
   int32_t held_pos;                // in `holder_slots`
-  uint8_t ended;                   // 1: by a policy, before its work was done
-  double rate;                     // work per time while running
+  uint8_t ended;                   // 1: ended by a policy before its work was done
+  double rate;                     // work per wall-clock time while running
 
-  int64_t since_us;     // start of the phase; running: or last change of rate
-  double work_done_us;  // work done up to since_us, on the reference type
-  int64_t attained_us;  // time run up to since_us
-  int64_t until_us;     // starting, stopping: when that phase ends
-  int64_t saved_us;     // when its last save is complete
+  int64_t since_us;     // start of the phase or, if running, of the present rate
+  double work_done_us;  // work done up to since_us, in time on the reference type
+  int64_t attained_us;  // time that the job had run at since_us
+  int64_t until_us;     // starting, stopping: time when the phase ends
+  int64_t saved_us;     // time when the last save is complete
   int64_t submit_us;
   int64_t first_start_us;  // kNone before the first start
-  int32_t preempted;       // times preempted so far
-  int32_t started;         // times started so far
+  int32_t preempted;       // number of preemptions so far
+  int32_t started;         // number of starts so far
 };
 static_assert(sizeof(SlotRecord) == 128);
 
-// What a job holds on one node; the parts of a job are chained.
+// Resources that a job holds on one node. The parts of a job form a linked list.
 struct PartRecord {
-  uint64_t mask;  // one bit if the part is a share
+  uint64_t mask;  // GPUs of the node, as bits; one bit for a share of a GPU
   int32_t node;
   int32_t next;
-  int32_t group;  // of the job's shape, 0 for plain jobs
+  int32_t group;  // role group of the job; 0 for plain jobs
   int32_t tasks;  // 0 for plain jobs
 };
 
-// One field of all records, accessed like a column.
+// One field of all records in an array, accessed like a column.
 template <class Record, class T>
 class RecordField {
  public:
@@ -164,27 +164,27 @@ struct SimState {
       class_prev, class_next, held_pos, preempted, started;
   SlotField<double> rate, work_done_us;
   SlotField<int64_t> since_us, attained_us, until_us, saved_us, submit_us, first_start_us;
-  int32_t* user = nullptr;             // (S)  kNone if the trace names no user
-  int32_t* failed = nullptr;           // (S or 0)  times that a failure stopped it
-  int64_t* run_start_us = nullptr;     // (S or 0)  when it last began to run
-  double* checkpointed_us = nullptr;   // (S or 0)  work that a failure would not undo
-  double* isolated_rate = nullptr;     // (S or 0)  isolated rate
-  int64_t* traffic = nullptr;          // (S or 0)  bytes per second on each link, while it runs
-  int32_t* nodes_with_gpus = nullptr;  // (S or 0)  nodes with its GPUs
-  uint8_t* tier = nullptr;             // (S or 0)  Tier that its GPUs span
-  // What the scheduler chose as it started the job (exchange.h), if any job has that choice.
+  int32_t* user = nullptr;             // (S)  index of the user; kNone: not in the trace
+  int32_t* failed = nullptr;           // (S or 0)  number of failures that stopped the job
+  int64_t* run_start_us = nullptr;     // (S or 0)  time when the job last began to run
+  double* checkpointed_us = nullptr;   // (S or 0)  work saved by the last checkpoint
+  double* isolated_rate = nullptr;     // (S or 0)  rate without other jobs
+  int64_t* traffic = nullptr;          // (S or 0)  bytes per second on each link while running
+  int32_t* nodes_with_gpus = nullptr;  // (S or 0)  number of nodes with GPUs of the job
+  uint8_t* tier = nullptr;             // (S or 0)  widest Tier that the job's GPUs span
+  // All-reduce settings that the scheduler chose at the job's start (exchange.h).
   Pattern* all_reduce = nullptr;     // (S or 0)
   uint8_t* link_priority = nullptr;  // (S or 0)
 
-  // lists of slots: the queue in order of entry, the same by size class, those that hold GPUs
+  // lists of slots: the queue in order of entry, overall and by request class, and holders of GPUs
   int64_t* queue_rank = nullptr;    // (S)  rises with every entry into the queue
   int32_t* class_head = nullptr;    // (K)
   int32_t* class_tail = nullptr;    // (K)
   int32_t* class_count = nullptr;   // (K)
   int32_t* holder_slots = nullptr;  // (S)
-  int32_t* changed = nullptr;       // (S)  slots whose phase the last advance() changed
-  int32_t* dirty = nullptr;         // (S)  slots whose next event advance() has to recompute
-  int32_t* stale = nullptr;         // (S or 0)  running slots whose rate has to be recomputed
+  int32_t* changed = nullptr;       // (S)  slots which changed in the last advance()
+  int32_t* dirty = nullptr;         // (S)  slots whose next event must be recomputed
+  int32_t* stale = nullptr;         // (S or 0)  running slots whose rate must be recomputed
   uint8_t* is_stale = nullptr;      // (S or 0)
 
   // parts
@@ -195,25 +195,25 @@ struct SimState {
   // nodes
   uint64_t* free_mask = nullptr;     // (M)  GPUs without an owner
   int32_t* free_count = nullptr;     // (M)
-  uint64_t* free_bits = nullptr;     // (C, W)  nodes by their number of free GPUs
-  uint64_t* free_summary = nullptr;  // (C, summary)  words of free_bits that are not zero
-  int64_t* gpu_ready_us = nullptr;   // (G)  when a stopping job will have left the GPU
-  int32_t* tenant_gpus = nullptr;    // (tenants)  GPUs that they hold
-  int64_t* link_load = nullptr;      // (links or 0)  bytes per second; nodes, then racks, then pods
-  int64_t* priority_load = nullptr;  // (kLinkPriorities, links or 0)  the same by priority
-  uint64_t* down_mask = nullptr;     // (M or 0)  GPUs not to be allocated: failed or drained
-  uint64_t* idle_down_mask = nullptr;     // (M or 0)  GPUs of down_mask that no job holds any more
+  uint64_t* free_bits = nullptr;     // (C, W)  bitmap of nodes by number of free GPUs
+  uint64_t* free_summary = nullptr;  // (C, summary)  bitmap of nonzero words of free_bits
+  int64_t* gpu_ready_us = nullptr;   // (G)  time when stopping jobs will have left the GPU
+  int32_t* tenant_gpus = nullptr;    // (tenants)  GPUs that each tenant holds
+  int64_t* link_load = nullptr;  // (links or 0)  bytes/s on uplinks of nodes, then racks, then pods
+  int64_t* priority_load = nullptr;       // (kLinkPriorities, links or 0)  bytes/s by priority
+  uint64_t* down_mask = nullptr;          // (M or 0)  failed or drained GPUs, not to be allocated
+  uint64_t* idle_down_mask = nullptr;     // (M or 0)  GPUs of down_mask that no job holds
   int64_t* down_until_us = nullptr;       // (G or 0)
-  int64_t* node_down_until_us = nullptr;  // (M or 0)  until then, the node takes no task at all
-  uint64_t* ended_bits = nullptr;         // jobs that others depend on and that have ended
+  int64_t* node_down_until_us = nullptr;  // (M or 0)  time until which the node takes no tasks
+  uint64_t* ended_bits = nullptr;         // ended jobs with dependents, as bits
   int64_t* free_cpu_milli = nullptr;      // (M or 0)
   int64_t* free_mem_mib = nullptr;        // (M or 0)
-  uint64_t* shared_mask = nullptr;        // (M or 0)  GPUs with a share taken; not free
-  int32_t* share_milli = nullptr;         // (G or 0)  what is left of such GPUs
+  uint64_t* shared_mask = nullptr;        // (M or 0)  GPUs of which shares are held
+  int32_t* share_milli = nullptr;         // (G or 0)  free thousandths of shared GPUs
   int32_t* share_mem_mib = nullptr;       // (G or 0)
-  uint64_t* share_kinds = nullptr;        // (G or 0)  kinds of jobs with a share of it, as bits
-  // What stopping jobs still vacate on a GPU before gpu_ready_us and on a node before
-  // node_ready_us; undefined later.
+  uint64_t* share_kinds = nullptr;  // (G or 0)  kinds of jobs with a share of the GPU, as bits
+  // Resources that stopping jobs vacate: on a GPU until gpu_ready_us, and on a node until
+  // node_ready_us. The values are undefined after these times.
   int64_t* leaving_milli = nullptr;      // (G or 0)
   int64_t* leaving_mem_mib = nullptr;    // (G or 0)
   uint64_t* leaving_kinds = nullptr;     // (G or 0)  as share_kinds
@@ -224,7 +224,7 @@ struct SimState {
   int64_t* next_rank = nullptr;  // (1)
 };
 
-// The only list of columns: layout, copy and tests use it. Calls f(column, length, extent).
+// Calls f(column, length, extent) for each column of a state. Layout, copy and tests use this list.
 template <class S, class F>
 YARD_HD void for_each_column(S& s, const StateSizes& z, F&& f) {
   const auto all = [&f](int64_t length, auto&... columns) {
@@ -324,11 +324,11 @@ YARD_HD inline SimState state_at(std::byte* block, const StateSizes& z) {
   return s;
 }
 
-// Copies what is alive. Requires: both blocks have sizes `z`.
+// Copies the entries of columns that are in use. Requires: both states have sizes `z`.
 YARD_HD inline void copy_state(const StateSizes& z, const SimState& from, SimState& to) {
   const int64_t slots = from.head->high_water;
   const int64_t parts = from.head->part_high_water;
-  // Walks both column lists in step: `source` collects the addresses, then each column is copied.
+  // `source` collects the addresses of the columns of `from`, in the order of the columns of `to`.
   const void* source[128];
   int num = 0;
   SimState src = from;

@@ -1,4 +1,4 @@
-// Owners of the constant columns of a cluster and of its jobs, one copy for all worlds.
+// Owners of the constant columns of a cluster and of its jobs. All worlds share one copy.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +14,10 @@
 
 namespace yard {
 
-// Owns columns, to which views point. Copies share them.
+// Owns columns to which views point. Copies of an OwnedColumns share the columns.
 class OwnedColumns {
  public:
-  // Returns where the column stays; null if it is empty.
+  // Stores the column and returns its address; null if the column is empty.
   template <class T>
   const T* keep(std::vector<T> column) {
     if (column.empty()) return nullptr;
@@ -40,24 +40,24 @@ class SpecTable {
   SpecColumns columns_;
 };
 
-// Pairs of job kinds which do not fit on one GPU, by measurement.
+// Pairs of job kinds which do not fit on one GPU according to measurements.
 struct PairConflicts {
   static constexpr int32_t kMaxKinds = 64;
   std::vector<int32_t> kind;        // (N)  kNone: no conflicts
   std::vector<uint64_t> conflicts;  // (types, num_kinds)  conflicting kinds, as bits
-  int32_t num_kinds = 0;            // 0: all may share a GPU; then `kind` is empty
+  int32_t num_kinds = 0;            // 0: all jobs may share GPUs, and `kind` is empty
 };
 
 class JobTable {
  public:
-  // Requires: jobs by rising submit time (as in every Trace), each of which can run on an empty
-  // cluster `spec` (check_jobs_fit_cluster()). `names`: numbers of users and names, which this
-  // extends; null: its own.
+  // Requires: jobs are in order of submission, as in every Trace, and each job can run on an empty
+  // cluster `spec` (check_jobs_fit_cluster()). Extends `names`, the numbers of users and job names;
+  // null: uses new numbers.
   JobTable(const std::vector<Job>& jobs, const ClusterSpec& spec, PairConflicts conflicts = {},
            JobNames* names = nullptr);
   const JobColumns& columns() const { return columns_; }
 
-  // (N) classes of SimModel::speed.
+  // Sets each job's class (N) in the speed table SimModel::speed.
   void set_speed_classes(std::vector<int32_t> classes) {
     columns_.speed_class = kept_.keep(std::move(classes));
   }
@@ -74,11 +74,11 @@ class JobTable {
   JobColumns columns_;
 };
 
-// The GPU types of `spec` on which the job runs, as bits.
+// Returns the GPU types of `spec` on which the job can run, as bits.
 uint64_t usable_type_bits(const Job& job, const ClusterSpec& spec);
 
-// Sizes of a state for at most `slots` live jobs. Throws InputError if the number of parts exceeds
-// 32 bits.
+// Returns the sizes of a state for at most `slots` live jobs. Throws InputError if the number of
+// parts exceeds 32 bits.
 StateSizes sizes_for(const SimModel& fixed, int32_t slots);
 
 }  // namespace yard

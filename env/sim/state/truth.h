@@ -1,4 +1,4 @@
-// Facts that no policy may know in advance: the work of each job and all later faults. Only
+// Facts that no policy may know in advance: the work of each job and all future faults. Only
 // advance() and the engine for oracle policies read these facts.
 #pragma once
 
@@ -9,18 +9,18 @@ namespace yard {
 // What a fault does to GPUs of one node.
 enum class FaultKind : uint8_t {
   kFail,     // jobs stop and lose the work since their last checkpoint
-  kReclaim,  // jobs get notice: those that can save in time do so and stop
-  kDrain,    // jobs go on; no other job gets the GPUs
-  kRepair,   // GPUs with no fault left come back
+  kReclaim,  // jobs that can save within the notice are preempted at once
+  kDrain,    // running jobs go on, and no other job gets the GPUs
+  kRepair,   // GPUs without another fault come back
 };
 
 struct Fault {
   int64_t at_us = 0;
-  int64_t until_us = 0;  // when the GPUs come back; unused for a repair
+  int64_t until_us = 0;  // time when the GPUs come back; unused for a repair
   int32_t node = 0;
   FaultKind kind = FaultKind::kFail;
   uint64_t mask = 0;      // which GPUs
-  int64_t notice_us = 0;  // reclaim: how long its jobs may still use them
+  int64_t notice_us = 0;  // reclaim: how long jobs may still use the GPUs
 };
 
 struct Truth {

@@ -1,4 +1,4 @@
-// A trace as worlds play it: the requested jobs, and their run times, which only `Truth` shows.
+// A trace prepared for simulation: requested jobs, and their run times, which only `Truth` shows.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@
 
 namespace yard {
 
-// Sorts faults by time and adds repairs and the ends of reclaims. Requires: no repairs in `faults`;
-// each fault ends after it begins.
+// Sorts faults by time, and adds repairs and the ends of reclaims. Requires: `faults` has no
+// repairs, and each fault ends after it begins.
 std::vector<Fault> add_fault_ends(std::vector<Fault> faults);
 
 class Workload {
@@ -23,15 +23,15 @@ class Workload {
   Truth truth() const {
     return {work_us_.data(), faults_.data(), static_cast<int32_t>(faults_.size())};
   }
-  // (N) classes of the speed table that worlds use.
+  // Sets each job's class (N) in the speed table of the simulation.
   void set_speed_classes(std::vector<int32_t> classes) {
     jobs_.set_speed_classes(std::move(classes));
   }
-  // Sets the coming faults, in any order. Worlds then need SimModel::faults.
+  // Sets the future faults, in any order. A World with faults needs SimModel::faults.
   void set_faults(std::vector<Fault> faults) { faults_ = add_fault_ends(std::move(faults)); }
   bool has_faults() const { return !faults_.empty(); }
   int32_t size() const { return static_cast<int32_t>(work_us_.size()); }
-  // Returns whether metrics count job `j`. Other jobs only keep the cluster busy.
+  // Returns whether metrics count job `j`, a job of the scored window.
   bool scored(int32_t j) const { return scored_[static_cast<size_t>(j)] != 0; }
 
  private:

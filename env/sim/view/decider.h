@@ -6,12 +6,12 @@
 
 namespace yard {
 
-// A policy with its memory, or a test.
+// A scheduler: a policy with its memory, or a test's substitute.
 class Decider {
  public:
   virtual ~Decider() = default;
-  virtual Level level() const = 0;  // level of information of the views passed to decide()
-  virtual void decide(const View& view, Draft& draft) = 0;  // Adds its changes to `draft`.
+  virtual Level level() const = 0;  // level of information of views passed to decide()
+  virtual void decide(const View& view, Draft& draft) = 0;  // Adds the decided changes to `draft`.
 };
 
 }  // namespace yard

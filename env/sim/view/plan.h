@@ -30,58 +30,58 @@ struct Plan {
   friend bool operator==(const Plan&, const Plan&) = default;
 };
 
-// Returns why the plan cannot be executed, or "". Every job must be live and in the right phase,
-// with one end or at most one preemption and one start. The final allocation must fit every node.
+// Returns why the plan cannot be executed, or "". Every job in it must be live and in the right
+// phase, with one end or at most one preemption and one start. The final allocation must fit every
+// node.
 std::string flaw_of_decision(const SimModel& fixed, const SimState& state, const Plan& plan);
 
-// Executes preemptions and ends, then starts: two jobs may swap nodes. Requires: flaw_of_decision()
-// is
-// "".
+// Executes preemptions and ends before starts, so that two jobs may swap nodes. Requires:
+// flaw_of_decision() is "".
 void execute(const SimModel& fixed, SimState& state, const Plan& plan);
 
 class Draft {
  public:
-  // Requires: both outlive the draft.
+  // Requires: `fixed` and `state` outlive the draft.
   Draft(const SimModel& fixed, SimState& state)
       : fixed_(&fixed), state_(&state), begun_(static_cast<size_t>(state.head->slots), 0) {}
 
-  // Clears the draft for another decision and keeps its memory.
+  // Clears the draft for another decision, but keeps its allocated memory.
   void reset();
 
-  // Return false and change nothing if the rules forbid the edit. A job that this draft starts
-  // cannot be preempted or ended: undo_to() reverts the start.
+  // start(), preempt() and end() return false and change nothing if the rules forbid the edit. A
+  // job that this draft starts cannot be preempted or ended; undo_to() reverts the start.
   bool start(int32_t slot, const Piece* pieces, int32_t num_pieces,
              const AllReduceSettings& exchange = {});
   bool start(int32_t slot, std::span<const Piece> pieces, const AllReduceSettings& exchange = {}) {
     return start(slot, pieces.data(), static_cast<int32_t>(pieces.size()), exchange);
   }
   bool preempt(int32_t slot);
-  bool end(int32_t slot);  // before its work is done, if View::may_end_early()
+  bool end(int32_t slot);  // ends a job early, if View::may_end_early()
   void wake_at(int64_t at_us) { plan_.wake_us = std::min(plan_.wake_us, at_us); }
 
-  // Applies the edits again with preemptions and ends before starts, as execute() does. A start
-  // then waits for all jobs that leave its node, whatever the order of the draft.
+  // Applies the edits again with preemptions and ends before starts, as execute() does. A started
+  // job then waits for all jobs that leave its node, in any order of edits.
   void put_stops_first();
 
-  // A position in the journal for undo_to().
+  // Returns the present position in the journal, for undo_to().
   size_t mark() const { return journal_.size(); }
   void undo_to(size_t mark);
 
   const Plan& plan() const { return plan_; }
-  // Room for one placement: spec.num_nodes pieces for each role group.
+  // Returns room for one placement: spec.num_nodes pieces for each role group.
   Piece* scratch();
 
  private:
-  friend class ServedDecider;  // writes the state as a snapshot
+  friend class ServedDecider;  // writes the draft's state as a snapshot
 
-  // What an edit overwrote.
+  // Data that an edit overwrote.
   struct Undo {
     SlotRecord record;
     int32_t slot;
     int64_t queue_rank, next_rank, ready_horizon_us, run_start_us;
     double checkpointed_us, moved_bytes;
-    size_t first_part, num_parts;  // into parts_: what a stopped job held
-    size_t num_pieces;             // length of plan_.pieces before the edit
+    size_t first_part, num_parts;  // parts of a stopped job in parts_
+    size_t num_pieces;             // size of plan_.pieces before the edit
     AllReduceSettings exchange;
   };
   struct HeldPart {

@@ -1,5 +1,5 @@
-// What a policy may see at its level of information: a state and the jobs that have arrived. Only
-// at an oracle level does a view contain true run times; no other data are about the future.
+// What a policy may see at its level of information: a state and the jobs that have arrived. True
+// run times, the only data about the future, are visible only at an oracle level.
 #pragma once
 
 #include <span>
@@ -12,8 +12,8 @@
 
 namespace yard {
 
-// In rising order: a policy may use its own level and all lower levels (docs/design/rules.md). The
-// last two are bounds, not competitors.
+// Levels of information in rising order: a policy may use its own level and all lower levels
+// (docs/design/rules.md). Results at the oracle levels are bounds.
 enum class Level : uint8_t { kBlind, kHistory, kDistribution, kEstimate, kNoisyOracle, kOracle };
 
 // A value that falls linearly with time.
@@ -25,8 +25,8 @@ struct LinearDecrease {
 
 class View {
  public:
-  // `true_work_us` (N): work by job, for the two oracle levels; null below them. `estimates`:
-  // replaces the tables of speeds; null if the view shows the tables themselves.
+  // `true_work_us` (N) has each job's work at the two oracle levels, and is null at other levels.
+  // `estimates` replaces the speed tables; null: the view shows the true tables.
   YARD_HD View(const SimModel& fixed, const SimState& state, Level level,
                const int64_t* true_work_us = nullptr, const SpeedEstimates* estimates = nullptr)
       : fixed_(&fixed),
@@ -42,12 +42,12 @@ class View {
 
   // --- the cluster
   YARD_HD int32_t total_gpus() const { return fixed_->spec.total_gpus; }
-  // GPUs that are not down. A draining GPU counts until its job has left.
+  // Number of GPUs that are not down. A draining GPU counts until its job has left.
   YARD_HD int32_t usable_gpus() const { return total_gpus() - state_->head->down_gpus; }
   YARD_HD int32_t free_gpus() const { return state_->head->free_gpus; }
   YARD_HD int32_t node_free(int32_t node) const { return state_->free_count[node]; }
-  YARD_HD double moved_bytes() const { return state_->head->moved_bytes; }  // between nodes so far
-  // Bits of the node's GPUs that are down, or will be down once their job leaves.
+  YARD_HD double moved_bytes() const { return state_->head->moved_bytes; }  // between nodes
+  // GPUs of the node, as bits, that are down or will be down once their job leaves.
   YARD_HD uint64_t down_gpu_mask(int32_t node) const {
     return fixed_->faults ? state_->down_mask[node] : 0;
   }
@@ -58,7 +58,7 @@ class View {
   YARD_HD int32_t num_waiting() const { return state_->head->waiting; }
   YARD_HD int64_t waiting_gpus() const { return state_->head->waiting_gpus; }  // asked for
   YARD_HD int32_t num_held() const { return state_->head->held; }
-  YARD_HD int32_t num_blocked() const { return state_->head->blocked; }  // wait for other jobs
+  YARD_HD int32_t num_blocked() const { return state_->head->blocked; }  // jobs
   YARD_HD int32_t num_live() const { return state_->head->live; }
   YARD_HD int32_t num_finished() const { return state_->head->finished; }
   YARD_HD int32_t held(int32_t i) const { return state_->holder_slots[i]; }  // starting or running
@@ -67,32 +67,32 @@ class View {
   }
   YARD_HD int32_t queue_head() const { return state_->head->queue_head; }  // waiting, by entry
   YARD_HD int32_t queue_next(int32_t slot) const { return state_->queue_next[slot]; }
-  // With fewer free whole GPUs, no waiting job can start. Requires: a job waits.
+  // The fewest free whole GPUs with which a waiting job could start. Requires: a job waits.
   YARD_HD int32_t min_gpus_to_start() const {
-    int32_t k = 0;  // index of a request class; classes are in rising order of their GPUs
+    int32_t k = 0;  // index of a request class; classes are in rising order of GPUs
     while (class_head(k) == kNone) ++k;
     return class_gpus(k);
   }
 
-  // [bytes/s] Demand of running jobs on the node's uplink, up to its capacity; 0 without models.
+  // [bytes/s] Demand on the node's uplink, up to its capacity; 0 if jobs have no measured models.
   YARD_HD int64_t link_bytes_per_s(int32_t node) const {
     if (!fixed_->rated) return 0;
     const int64_t wanted = state_->link_load[node], most = fixed_->spec.node_up_bytes[node];
     return most > 0 && wanted > most ? most : wanted;
   }
 
-  // Jobs that arrived, began to run, saved or finished since the last decision. The slot of a
-  // finished job can be read for the last time.
+  // Jobs that arrived, began to run, completed a save or finished since the last decision. A
+  // finished job's slot can be read for the last time.
   YARD_HD int32_t num_changed() const { return state_->head->num_changed; }
   YARD_HD int32_t changed(int32_t i) const { return state_->changed[i]; }
 
-  // --- one job. Requires: the slot is live, or done and among the changed.
+  // --- one job. Requires: the job is live, or has finished and is among changed().
   YARD_HD JobRef ref(int32_t slot) const { return {slot, state_->generation[slot]}; }
   YARD_HD Phase phase(int32_t slot) const { return state_->phase[slot]; }
   YARD_HD bool finished(int32_t slot) const { return state_->phase[slot] == Phase::kDone; }
-  // Whether its run time is now known. On a live cluster, a job may be cancelled before it starts.
+  // Whether the job ended after it ran. On a live cluster, a job may be cancelled before it starts.
   YARD_HD bool ran_to_its_end(int32_t slot) const { return finished(slot) && started(slot) > 0; }
-  // Whether it holds GPUs.
+  // Whether the job holds GPUs.
   YARD_HD bool holds(int32_t slot) const {
     return state_->phase[slot] == Phase::kRunning || state_->phase[slot] == Phase::kStarting;
   }
@@ -109,17 +109,17 @@ class View {
   }
   // The number of GPUs as a weight: 1 for a job without GPUs.
   YARD_HD int32_t gpus_at_least_one(int32_t slot) const { return gpus(slot) > 0 ? gpus(slot) : 1; }
-  // Jobs of one class have identical requests: if one finds no place, none does.
+  // Jobs of one request class have identical requests: if one finds no placement, none does.
   YARD_HD int32_t request_class(int32_t slot) const { return state_->request_class[slot]; }
-  // Whether the job requests more than a number of GPUs. Then place() and the rules use its shape.
+  // Whether the job requests more than a number of GPUs. If so, the rules use the job's shape.
   YARD_HD bool shaped(int32_t slot) const { return state_->shape[slot] != kNone; }
-  // The number of tasks that a job with a shape asks for.
+  // The number of tasks that a job with a shape requests.
   YARD_HD int32_t num_tasks(int32_t slot) const {
     int32_t sum = 0;
     for (int32_t g = 0; g < num_groups(slot); ++g) sum += requested_tasks(slot, g);
     return sum;
   }
-  // The number of role groups; and the least and most tasks of a group with which the job can run.
+  // The number of role groups, and the fewest and most tasks of a group with which the job can run.
   YARD_HD int32_t num_groups(int32_t slot) const {
     return yard::num_groups(fixed_->jobs.shapes, shape_of(slot));
   }
@@ -127,7 +127,7 @@ class View {
     const ShapeColumns& h = fixed_->jobs.shapes;
     return h.min_tasks[h.first_group[shape_of(slot)] + group];
   }
-  // The tasks of a group: how many it asks for, what each needs, and how many it holds.
+  // The tasks of a role group: the number requested, the needs of one task, and the number held.
   YARD_HD int32_t requested_tasks(int32_t slot, int32_t group) const {
     return tasks_of(fixed_->jobs.shapes, shape_of(slot), group);
   }
@@ -145,7 +145,7 @@ class View {
     const ShapeColumns& h = fixed_->jobs.shapes;
     return h.max_tasks[h.first_group[shape_of(slot)] + group];
   }
-  // The user's valuation: priority (higher first), weight, and the first deadline or kNone.
+  // The values which the user gave: priority (higher goes first), weight, first deadline or kNone.
   YARD_HD int64_t priority(int32_t slot) const { return entry(fixed_->jobs.priority, slot, 0); }
   YARD_HD double weight(int32_t slot) const { return entry(fixed_->jobs.weight, slot, 1); }
   YARD_HD int64_t due_us(int32_t slot) const { return entry(fixed_->jobs.due_us, slot, kNone); }
@@ -155,20 +155,20 @@ class View {
   YARD_HD int64_t queue_rank(int32_t slot) const { return state_->queue_rank[slot]; }
   YARD_HD int32_t preempted(int32_t slot) const { return state_->preempted[slot]; }
   YARD_HD int32_t started(int32_t slot) const { return state_->started[slot]; }
-  // Whether this job may be preempted, once it holds GPUs.
+  // Whether the job may be preempted when it holds GPUs.
   YARD_HD bool preemptible(int32_t slot) const {
     return fixed_->allows.preempt && !state_->pinned[slot];
   }
-  // Whether the cluster allows preemption; and a start elsewhere while the job still stops.
+  // Whether the cluster allows preemption, and the start of a stopping job on other GPUs.
   YARD_HD bool may_preempt() const { return fixed_->allows.preempt; }
   YARD_HD bool may_move() const { return fixed_->allows.preempt && fixed_->allows.move; }
-  // Order of submission: rises with submit time, ties in the order of the trace.
+  // Order of submission: rises with submit time; jobs of equal times are in the order of the trace.
   YARD_HD int32_t serial(int32_t slot) const {
     const int32_t* serials = fixed_->jobs.serial;
     return serials == nullptr ? state_->job[slot] : serials[state_->job[slot]];
   }
   YARD_HD int32_t user(int32_t slot) const { return state_->user[slot]; }
-  // A number for the job's user and its name without digits; kNone without a name.
+  // A number of the pair of user and job name without digits; kNone if the job has no name.
   YARD_HD int32_t name(int32_t slot) const { return entry(fixed_->jobs.name, slot, kNone); }
 
   // Time that the job has run so far, without its restores.
@@ -176,7 +176,7 @@ class View {
     return state_->attained_us[slot] + present_run_us(slot);
   }
 
-  // Work done: equivalent time on the requested number of GPUs of the reference type.
+  // Work done, as time on the requested number of GPUs of the reference type.
   YARD_HD double exact_work_us(int32_t slot) const { return work_done_us(slot); }
   YARD_HD int64_t worked_us(int32_t slot) const { return static_cast<int64_t>(work_done_us(slot)); }
 
@@ -197,25 +197,25 @@ class View {
   // The largest number of pieces in one placement.
   YARD_HD size_t max_pieces() const { return fixed_->max_pieces(); }
 
-  // Where the job's GPUs are: for (p = first_part(slot); p != kNone; p = next_part(p)).
+  // The parts of the job's placement: for (p = first_part(slot); p != kNone; p = next_part(p)).
   YARD_HD int32_t first_part(int32_t slot) const { return state_->first_part[slot]; }
   YARD_HD int32_t next_part(int32_t part) const { return state_->part_next[part]; }
   YARD_HD int32_t part_node(int32_t part) const { return state_->part_node[part]; }
   YARD_HD uint64_t part_mask(int32_t part) const { return state_->part_mask[part]; }
-  // The role group of the part, and the number of tasks. Requires: a job with a shape.
+  // The role group of the part, and its number of tasks. Requires: the job has a shape.
   YARD_HD int32_t part_role_group(int32_t part) const { return state_->part_role_group[part]; }
   YARD_HD int32_t part_tasks(int32_t part) const { return state_->part_tasks[part]; }
 
   // The tenant charged for the job, as an index into the spec's tenants, or kNone.
   YARD_HD int32_t tenant(int32_t slot) const { return state_->tenant[slot]; }
   YARD_HD int32_t tenant_gpus(int32_t tenant) const { return state_->tenant_gpus[tenant]; }  // held
-  // Whether the tenant may hold the requested GPUs in addition to all GPUs that the tenant holds.
+  // Whether the job's demand fits within its tenant's limit, in addition to GPUs already held.
   YARD_HD bool within_tenant_limit(int32_t slot) const {
     return yard::within_tenant_limit(*fixed_, *state_, slot);
   }
 
-  // A tenant's quota, weight in sharing the rest, priority (higher first), and tenants whose jobs
-  // may be preempted for the quota. Requires: 0 <= tenant < num_tenants().
+  // A tenant's quota, weight in sharing other GPUs, priority (higher goes first), and tenants whose
+  // jobs may be preempted for the quota. Requires: 0 <= tenant < num_tenants().
   YARD_HD int32_t num_tenants() const { return fixed_->spec.num_tenants; }
   YARD_HD int32_t tenant_quota(int32_t tenant) const { return fixed_->spec.tenant_quota[tenant]; }
   YARD_HD double tenant_weight(int32_t tenant) const { return fixed_->spec.tenant_weight[tenant]; }
@@ -224,7 +224,7 @@ class View {
     return static_cast<Preempts>(fixed_->spec.tenant_preempts[tenant]);
   }
 
-  // Whether the job's all-reduce may be chosen at its start; and the choice for a job with GPUs.
+  // Whether the scheduler may choose the job's all-reduce, and the present choice if it holds GPUs.
   YARD_HD bool may_choose_exchange(int32_t slot) const {
     return can_choose_exchange(*fixed_, *state_, slot);
   }
@@ -236,37 +236,37 @@ class View {
   YARD_HD bool has_training_metric(int32_t slot) const {
     return fixed_->jobs.curves.any(state_->job[slot]);
   }
-  // The measure now, and before any work. Both and training_metric_after() require:
-  // has_training_metric().
-  YARD_HD double measured(int32_t slot) const {
+  // The training metric now, and before any work. Requires: has_training_metric().
+  YARD_HD double training_metric_now(int32_t slot) const {
     return training_metric_at(slot, work_done_us(slot));
   }
   YARD_HD double training_metric_at_start(int32_t slot) const {
     return training_metric_at(slot, 0);
   }
-  // The measure after `work_us` of work. Requires: work_us <= worked_us().
+  // The metric after `work_us` of work. Requires: has_training_metric(), work_us <= worked_us().
   YARD_HD double training_metric_after(int32_t slot, int64_t work_us) const {
     YARD_CHECK(work_us <= worked_us(slot),
                "training_metric_after() needs work that is already done");
     return training_metric_at(slot, static_cast<double>(work_us));
   }
-  // The measure at which the job ends, at an unknown time, and the measure that is enough for the
-  // user. TrainingCurveColumns::kNoTarget if not given. Both require: has_training_metric().
+  // The training metric at which the job ends, and the training metric that satisfies the user;
+  // TrainingCurveColumns::kNoTarget if not given. Requires: has_training_metric().
   YARD_HD double target(int32_t slot) const { return fixed_->jobs.curves.target[job_of(slot)]; }
   YARD_HD double enough(int32_t slot) const { return fixed_->jobs.curves.enough[job_of(slot)]; }
-  // Whether a policy may end the job early: never on a live cluster.
+  // Whether a policy may end the job early.
+  // Live clusters never allow this.
   YARD_HD bool may_end_early(int32_t slot) const {
     return fixed_->allows.preempt && fixed_->jobs.curves.may_end_early(state_->job[slot]);
   }
 
-  // The user's limit, kNone if there is none. Requires: level() >= kEstimate.
+  // The user's run-time limit for the job, or kNone. Requires: level() >= kEstimate.
   YARD_HD int64_t limit_us(int32_t slot) const {
     YARD_CHECK(level_ >= Level::kEstimate, "limit_us() needs the level `estimate`");
     return fixed_->jobs.limit_us[state_->job[slot]];
   }
 
-  // Work left on the reference type, as a line over time. Valid until the job is among the changed
-  // again, or the policy starts or stops the job. Requires: an oracle level.
+  // Work left on the reference type, as a line over time. The line is valid until the job is among
+  // changed() again, or the policy starts or stops the job. Requires: an oracle level.
   YARD_HD LinearDecrease left_line(int32_t slot) const {
     YARD_CHECK(true_work_us_ != nullptr, "left_line() needs an oracle level");
     const double left =
@@ -280,8 +280,8 @@ class View {
  private:
   friend class ThroughputModel;
   friend class Placer;
-  // Friends may read data of the whole workload, including jobs to come, only to allocate memory
-  // and to skip features which the workload lacks.
+  // Friends may read data of the whole workload, including future jobs, only to allocate memory and
+  // to skip features which the workload lacks.
   friend class RankedQueue;
   friend class VictimIndex;
   friend class PreemptionPlanner;
@@ -293,17 +293,17 @@ class View {
 
   YARD_HD bool has_shapes() const { return fixed_->jobs.shapes.num_shapes > 0; }
   YARD_HD bool has_faults() const { return fixed_->faults; }
-  // Whether any job asks for a share of a GPU.
+  // Whether any job of the workload requests a share of a GPU.
   YARD_HD bool has_shares() const { return fixed_->jobs.shapes.max_loose_tasks > 0; }
   YARD_HD int32_t num_users() const { return fixed_->jobs.num_users; }
   YARD_HD int32_t num_job_names() const { return fixed_->jobs.num_job_names; }
   YARD_HD int32_t num_classes() const { return fixed_->jobs.num_classes; }
-  // Free GPUs without which no job of the class can start; it rises with k.
+  // The free GPUs needed to start a job of class `k`; rises with k.
   YARD_HD int32_t class_gpus(int32_t k) const { return fixed_->jobs.class_gpus[k]; }
   YARD_HD int32_t class_head(int32_t k) const { return state_->class_head[k]; }
 
   YARD_HD int32_t shape_of(int32_t slot) const { return state_->shape[slot]; }
-  YARD_HD int32_t job_of(int32_t slot) const { return state_->job[slot]; }  // in the table
+  YARD_HD int32_t job_of(int32_t slot) const { return state_->job[slot]; }  // in job table
 
   // Returns the job's entry in a column (N); `absent` if the trace has no such column.
   template <class T, class Absent>
@@ -319,7 +319,7 @@ class View {
     return phase(slot) == Phase::kRunning ? now_us() - state_->since_us[slot] : 0;
   }
 
-  // The speed tables that this policy may see; and the speed on a node by the model's name.
+  // The speed tables that the policy may see, and the speed of a job by its model on a node.
   YARD_HD const SpeedColumns& speeds() const {
     return estimates_ == nullptr ? fixed_->speed : estimates_->table;
   }
@@ -329,7 +329,7 @@ class View {
     return estimates_->model_speed[row * fixed_->jobs.num_types + fixed_->spec.node_type[node]];
   }
 
-  // Work done, on the reference type.
+  // Work that the job has done, in time on the reference type.
   YARD_HD double work_done_us(int32_t slot) const {
     if (phase(slot) != Phase::kRunning) return state_->work_done_us[slot];
     return state_->work_done_us[slot] +

@@ -189,10 +189,10 @@ void play(const Scene& scene, const OnEvent& on_event) {
   SceneRunner runner(scene, *policy);
   SpeedEstimator learned(scene.fixed(), SpeedInformation::kLearned, 0.25, 1);
   for (int event = 0; runner.advance(); ++event) {
-    learned.observe(runner.state());
+    learned.learn_from_progress(runner.state());
     on_event(event, learned);
     if (!runner.decide()) break;
-    learned.note(runner.state());
+    learned.record_placements(runner.state());
   }
 }
 

@@ -71,11 +71,11 @@ TEST(Curves, ViewShowsTrainingProgress) {
   SceneRunner runner(scene, *policy);
   ASSERT_TRUE(runner.step());
   EXPECT_TRUE(runner.view().has_training_metric(0));
-  EXPECT_EQ(runner.view().measured(0), 1);
+  EXPECT_EQ(runner.view().training_metric_now(0), 1);
   EXPECT_EQ(runner.view().target(0), 0.4);
   ASSERT_TRUE(runner.step());
   ASSERT_EQ(runner.view().now_us(), 250 * kSecond);
-  EXPECT_DOUBLE_EQ(runner.view().measured(0), 1 / 1.75) << "a quarter of the request";
+  EXPECT_DOUBLE_EQ(runner.view().training_metric_now(0), 1 / 1.75) << "a quarter of the request";
   EXPECT_EQ(runner.view().training_metric_at_start(0), 1);
   EXPECT_FALSE(runner.view().has_training_metric(1));
   runner.play();
