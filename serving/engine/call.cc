@@ -113,7 +113,7 @@ bool Engine::Call::is_repeated(const pb::DecideRequest& request) {
     case AnswerStore::Match::kDifferent:
       break;
   }
-  // Senders that cannot be told apart may use the same ids.
+  // Senders that cannot be distinguished may use the same ids.
   if (request.cluster().empty() && !in.is_client_known) return false;
   throw InputError("request_id", "an id of its own for each request",
                    "'" + shortened(request.request_id()) + "', the id of another request");

@@ -1,7 +1,6 @@
 // `why`: asks a running server why it decided so, and why jobs wait.
 
 #include <fmt/format.h>
-#include <grpcpp/grpcpp.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -12,8 +11,8 @@
 #include "experiments/cli/arguments.h"
 #include "experiments/programs/serve/commands.h"
 #include "experiments/programs/serve/connection_options.h"
+#include "serving/net/explain_client.h"
 #include "serving/snapshot/json.h"
-#include "yardmaster/v1/policy.grpc.pb.h"
 
 namespace yard {
 namespace {
@@ -92,19 +91,8 @@ int run_why(int argc, char** argv) {
   } else {
     *request.mutable_request() = parse_snapshot(read_file(file), file);
   }
-  Connections connections(options);
-  const auto stub = pb::PolicyService::NewStub(connections.channel(0));
-  grpc::ClientContext context;
-  context.set_deadline(std::chrono::system_clock::now() + std::chrono::milliseconds(deadline_ms));
-  connections.authorize(context);
-  pb::ExplainResponse answer;
-  const grpc::Status status = stub->Explain(&context, request, &answer);
-  const std::string server = connections.servers().front();
-  const auto code = status.error_code();
-  if (code == grpc::StatusCode::INVALID_ARGUMENT || code == grpc::StatusCode::NOT_FOUND) {
-    throw InputError(server + ": " + status.error_message());
-  }
-  if (!status.ok()) throw RunError(server + ": " + status.error_message());
+  const pb::ExplainResponse answer =
+      ask_why(options, request, std::chrono::milliseconds(deadline_ms));
   if (json) {
     std::puts(to_json(answer).c_str());
   } else {
