@@ -75,7 +75,7 @@ struct Rng {
     return static_cast<uint32_t>(product >> 32);
   }
 
-  // Returns a multiple of 2^-53 in [0, 1).
+  // Returns a uniform number in [0, 1), a multiple of 2^-53.
   YARD_HD double uniform() { return static_cast<double>(next64() >> 11) * 0x1p-53; }
 
   // normal() and exponential() are for CPU code only: logarithm and cosine differ on GPUs.
