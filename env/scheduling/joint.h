@@ -100,7 +100,7 @@ class JointScheduler {
     int32_t serial, slot;
     Rank rank() const { return {key, serial}; }
   };
-  // Progress of the round.
+  // Progress of a scheduling round.
   struct RoundState {
     double queue = 0;
     int64_t movable_at_us = kNever;  // time when the first job that may gain by a move may move

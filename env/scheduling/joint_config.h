@@ -82,7 +82,7 @@ struct JointConfig {
              index + " that has waited an hour; ignored for preemption");
     residual("order_by_size", order_by_size, index + " of 8 GPUs" + busy);
     f("settle_s", settle_s, 0.0, 86400.0,
-      "seconds that a job must run before it is moved or preempted");
+      "seconds that a job must run before it is moved or preempted again");
   }
 };
 

@@ -17,7 +17,7 @@ struct MlfsPriorityWeights {
   double alpha = 0.3;  // weight of training progress against time, eq. 6
   double gamma = 0.8;  // discount of tasks along the chain, eq. 3 and 5
   double deadline = 0.3, left = 0.3, waited = 0.35;  // eq. 4
-  double unit_h = 24;                                // unit of time of eq. 4
+  double unit_h = 24;                                // [h] unit of times in eq. 4 of MLFS
 };
 
 // Variables of a job for the priorities of its tasks.
@@ -32,7 +32,7 @@ struct MlfsJobState {
 };
 
 // Returns eq. 6 of the first partition in the chain, which has the highest priority (eq. 3 and 5).
-// Parameter servers, first in the paper, start with workers. `shares`: parameters by partition.
+// Parameter servers, first in the paper, start with workers. `shares` (partitions): parameters.
 inline double mlf_priority(const MlfsPriorityWeights& weights, const MlfsJobState& job,
                            std::span<const double> shares) {
   constexpr double kMinH = 1.0 / 60;

@@ -27,7 +27,7 @@ YARD_HD inline void philox4x32(uint32_t (&counter)[4], uint64_t key) {
   }
 }
 
-// State of a random number stream, without padding. A copy continues where the original was.
+// State of a random number stream, without padding. A copy of an Rng continues its stream.
 struct Rng {
   uint64_t key;         // key and stream, 128 bits in sum, identify the stream,
   uint64_t stream = 0;  // so that billions of splits do not collide
