@@ -36,7 +36,7 @@ double ColocationModel::cpu_overcommit(int32_t node, const StartingJob& starting
 ColocationModel::Terms ColocationModel::terms(int32_t slot, std::span<const Piece> pieces,
                                               const StartingJob& starting_job) const {
   const SpecColumns& spec = view_.spec();
-  const int own = type(slot);
+  const int own = job_type(slot);
   const auto has_gpus = [](std::span<const Piece> of, int32_t node) {
     return std::ranges::any_of(of, [&](const Piece& p) { return p.node == node && p.gpus > 0; });
   };
@@ -58,7 +58,7 @@ ColocationModel::Terms ColocationModel::terms(int32_t slot, std::span<const Piec
     double load = 0;
     const auto add = [&](int32_t other, int32_t other_gpus) {
       const double share = static_cast<double>(other_gpus) / std::max(1, spec.node_gpus[node]);
-      here[static_cast<size_t>(kOtherTypes + type(other))] += share;
+      here[static_cast<size_t>(kOtherTypes + job_type(other))] += share;
       load += share;
     };
     for (const NodeOccupant& other : throughput_model_.occupants(node)) {
@@ -68,7 +68,7 @@ ColocationModel::Terms ColocationModel::terms(int32_t slot, std::span<const Piec
       if (starting_job.slot != slot && p.node == node && p.gpus > 0) add(starting_job.slot, p.gpus);
     }
     here[static_cast<size_t>(kOwnType + own)] = load;
-    const double predicted_time = learned_.time(here);
+    const double predicted_time = learned_.predicted_time(here);
     if (nodes > 1 && predicted_time <= most) continue;
     out = here, most = predicted_time, load_there = load;
   }
@@ -81,9 +81,9 @@ ColocationModel::Terms ColocationModel::terms(int32_t slot, std::span<const Piec
   return out;
 }
 
-double ColocationModel::time(int32_t slot, std::span<const Piece> pieces,
-                             const StartingJob& starting_job) const {
-  return std::max(learned_.time(terms(slot, pieces, starting_job)), 1.0 / 16);
+double ColocationModel::predicted_time(int32_t slot, std::span<const Piece> pieces,
+                                       const StartingJob& starting_job) const {
+  return std::max(learned_.predicted_time(terms(slot, pieces, starting_job)), 1.0 / 16);
 }
 
 double ColocationModel::interference_cost(int32_t slot, std::span<const Piece> pieces) const {
@@ -97,7 +97,8 @@ double ColocationModel::interference_cost(int32_t slot, std::span<const Piece> p
   double lost = 0;
   for (const int32_t other : others) {
     const std::vector<Piece> its = held_pieces(view_, other);
-    lost += view_.gpus(other) * (1 - time(other, its, {}) / time(other, its, {slot, pieces}));
+    lost += view_.gpus(other) *
+            (1 - predicted_time(other, its, {}) / predicted_time(other, its, {slot, pieces}));
   }
   return lost;
 }

@@ -1,10 +1,10 @@
-// Linear interference model (interference.h) of a plain job's exchange: effects of placement,
-// co-located jobs and links. With t, the isolated time per work by the formulas of its all-reduce:
+// Linear interference model (interference.h) of the exchange of a job without role groups: effects
+// of placement, co-located jobs and links. With t, the isolated time per work with its all-reduce:
 //   time per work = t (w0 + (w1 + w_m) g + w2 e c + w3 l + w4 h + w5 s + w6 s_tree + w7 s_two)
-// g: largest share of one of its nodes' GPUs held by others. m: its model, modulo kModels.
-// e: exchange_share. s: 1 if it spans several nodes; s_tree, s_two: likewise by algorithm.
-// The rest are maxima over its nodes' uplinks. c: load over the capacity left to its priority,
-// minus 1. l, h: load of others over capacity, for all priorities (l) and for higher ones (h).
+// g: largest share of the GPUs of one of its nodes held by other jobs. m: its model, modulo
+// kModels. e: exchange_share. s: 1 if the job spans several nodes; s_tree, s_two: s if its
+// all-reduce is a tree or hierarchical. Maxima over uplinks of its nodes: load over capacity left
+// to its priority, minus 1 (c); other jobs' load over capacity (l), at higher priority (h).
 #pragma once
 
 #include <algorithm>
@@ -37,14 +37,14 @@ class ExchangeInterferenceTerms {
   using Learned = InterferenceModel<LeastSquares<kTerms>>;
   using Terms = Learned::Terms;
 
-  // Returns the initial weights: half speed at g = 1, and an exchange slowed in proportion to c.
+  // Returns the initial weights: half the speed at g = 1, and exchanges slowed in proportion to c.
   static Terms initial_weights() {
     Terms out{};
     out[kIsolated] = out[kColocated] = out[kExcessLoad] = 1;
     return out;
   }
 
-  // The variables of a job on a placement.
+  // The variables of the model for a job on a placement.
   struct LinkVariables {
     IsolatedThroughput isolated;
     double time = 1;             // t
@@ -52,13 +52,13 @@ class ExchangeInterferenceTerms {
     double excess_load = 0;      // c
     double link = 0;             // l
     double higher_load = 0;      // h
-    double own_load = 0;         // load of the job itself over capacity
+    double own_load = 0;         // the job's own load over capacity
     bool spread = false;
     AllReduceSettings exchange;
     int model = 0;
   };
 
-  // Requires: both outlive this, and `throughput_model` is refreshed for the view.
+  // Requires: the arguments outlive this object, and `throughput_model` is refreshed for `view`.
   ExchangeInterferenceTerms(const View& view, const ThroughputModel& throughput_model);
 
   // Return the variables of a running job on its placement, and of a waiting job on `pieces`.
@@ -67,7 +67,7 @@ class ExchangeInterferenceTerms {
   }
   LinkVariables variables(int32_t slot, std::span<const Piece> pieces,
                           const AllReduceSettings& exchange) const;
-  // Returns the other jobs which span several nodes and hold GPUs on any node of `pieces`.
+  // Returns jobs, except `slot`, which span several nodes and hold GPUs on any node of `pieces`.
   std::vector<int32_t> jobs_on_links(int32_t slot, std::span<const Piece> pieces) const;
 
   static Terms terms(const LinkVariables& variables);

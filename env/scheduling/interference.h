@@ -1,9 +1,9 @@
-// Linear model of time per unit of work, learned from running jobs. The caller chooses the terms.
+// Linear model of jobs' time per unit of work, learned from running jobs. Callers choose the terms.
 //
 //   const InterferenceModel<Fit> learned(view, bump);   // the same place in the memory every time
 //   learned.begin(start);
 //   learned.on_events(view);                            // at the start of a decision
-//   ... learned.time(terms) ...
+//   ... learned.predicted_time(terms) ...
 //   learned.scan(view, [&](int32_t slot) { return terms_of(slot); });   // at its end
 #pragma once
 
@@ -24,17 +24,17 @@ class InterferenceModel {
     return BumpAllocator::bytes<Fit>(1) + BumpAllocator::bytes<RunSample>(view.capacity());
   }
 
-  // Requires: the memory is zero at first.
+  // Requires: the memory of `bump` is zero before the first use.
   InterferenceModel(const View& view, BumpAllocator& bump)
       : fit_(bump.allocate<Fit>(1)), samples_(bump.allocate<RunSample>(view.capacity())) {}
 
-  // Starts with the weights `start`, which count as one observation. No effect later.
+  // Sets the initial weights, which count as one observation. Later calls have no effect.
   void begin(const Terms& start) const { fit_->begin(start, 1); }
 
-  double time(const Terms& terms) const { return fit_->predict(terms); }
+  double predicted_time(const Terms& terms) const { return fit_->predict(terms); }
   double variance(const Terms& terms) const { return fit_->variance(terms); }
 
-  // Learns from the progress of jobs since the last decision.
+  // Learns from the progress of running jobs since scan() at the last decision.
   void on_events(const View& view) const {
     for (const int32_t slot : view.held()) {
       const RunSample& before = samples_[slot];
@@ -47,7 +47,7 @@ class InterferenceModel {
     }
   }
 
-  // Notes the terms of all running jobs. Call it once the decision is made.
+  // Records the terms of all running jobs. Call scan() after the decision is made.
   template <class TermsOf>
   void scan(const View& view, const TermsOf& terms_of) const {
     for (int32_t slot = 0; slot < view.high_water(); ++slot) samples_[slot].runs = false;
@@ -59,10 +59,10 @@ class InterferenceModel {
   }
 
  private:
-  static constexpr int64_t kMinUs = 1000;  // shorter runs are rounding errors
-  static constexpr double kMaxTime = 20;   // cap on the time per work that is learned
+  static constexpr int64_t kMinUs = 1000;  // shorter runs give only rounding errors
+  static constexpr double kMaxTime = 20;   // upper limit of learned time per work
 
-  // A running job after the last decision.
+  // A running job, as it was after the last decision.
   struct RunSample {
     Terms terms;
     int64_t attained_us, worked_us;

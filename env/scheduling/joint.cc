@@ -209,7 +209,7 @@ void JointScheduler::list_options() {
   const double rate = std::max(throughput_model_.current_throughput(slot), kMinRate);
   const int32_t type = throughput_model_.node_type(view_.part_node(view_.first_part(slot)));
   wait_score_ = placement_score(slot, type, rate, 0) + config_.move_gain_log2;
-  if (ideal(slot) <= wait_score_) return;
+  if (ideal_score(slot) <= wait_score_) return;
   if (!movable(slot)) {
     const auto settle_us = static_cast<int64_t>(config_.settle_s * 1e6);
     round_.movable_at_us = std::min(round_.movable_at_us, at_.since_us[slot] + settle_us);
@@ -256,7 +256,7 @@ bool JointScheduler::waiting_could_improve(const PlacementOption& o) const {
   constexpr double kAlike = 0.05;  // doublings
   if (!o.victims.empty() || !o.moves.empty()) return true;
   const double here = placement_score(round_.current_job, o.type, o.rate, o.interference_cost);
-  return here < ideal(round_.current_job) - kAlike;
+  return here < ideal_score(round_.current_job) - kAlike;
 }
 
 double JointScheduler::placement_score(int32_t slot, int32_t type, double rate,
@@ -284,7 +284,7 @@ double JointScheduler::option_score(int32_t slot, const PlacementOption& o) cons
 }
 
 // The score of the placement that the job would choose in an empty cluster.
-double JointScheduler::ideal(int32_t slot) const {
+double JointScheduler::ideal_score(int32_t slot) const {
   double most = -1e9;
   for (int32_t t = 0; t < throughput_model_.num_types(); ++t) {
     const double rate = throughput_model_.consolidated_throughput(slot, t);
@@ -296,7 +296,7 @@ double JointScheduler::ideal(int32_t slot) const {
 // The score below which a waiting job keeps waiting.
 double JointScheduler::min_score(int32_t slot) const {
   const double waited_s = static_cast<double>(view_.now_us() - view_.since_us(slot)) * 1e-6;
-  return ideal(slot) + log2_coarse(config_.rate_floor) - waited_s / config_.patience_s +
+  return ideal_score(slot) + log2_coarse(config_.rate_floor) - waited_s / config_.patience_s +
          config_.hold_by_length * job_stats(slot).length + config_.hold_by_size * size(slot) +
          config_.hold_by_queue * round_.queue;
 }

@@ -1,4 +1,4 @@
-// Settings of joint decisions (joint.h), which a search tunes.
+// Settings of JointScheduler (joint.h), which the command `tune` can search.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ struct JointConfig {
   double type_price = 0.3, interference_cost = 1, fragmentation = 0.1, preemption_penalty = 0.1,
          migration_penalty = 0.1, spread = 0;
   double move_gain_log2 = 0.5, move_cost = 2, settle_s = 600;
-  // Adjustments by a job's remaining time compared with others, by its size, and by queue length.
+  // Adjustments by a job's relative remaining time (length), by its size, and by the queue length.
   double rate_by_length = 0, rate_by_size = 0, rate_by_queue = 0;
   double price_by_length = 0, price_by_size = 0, price_by_queue = 0;
   double hold_by_length = 0, hold_by_size = 0, hold_by_queue = 0;
@@ -25,9 +25,9 @@ struct JointConfig {
     f("move", move, "allow migration of running jobs");
     f("hold", hold, "allow a job to wait for a better placement");
     f("choose_type", choose_type,
-      "distinguish GPU types by speed; false: take the tightest placement");
+      "compare GPU types by speed; false: take the tightest placement of any type");
     f("gpu_exponent", gpu_exponent, 0.0, 2.0,
-      "exponent of GPUs in the index, seconds x GPUs^gpu_exponent");
+      "exponent of GPUs in a job's index, remaining seconds x GPUs^gpu_exponent");
     f("margin_log2", margin_log2, 0.0, 10.0,
       "log2 of the factor by which the index of a waiting job must be lower to preempt a running "
       "job");
@@ -35,25 +35,25 @@ struct JointConfig {
       "multiple of the preemption cost to subtract from the index of a running job");
     f("timer_s", timer_s, 10.0, 86400.0, "interval between checks for jobs to preempt, in seconds");
     f("rate_floor", rate_floor, 0.01, 1.0,
-      "share of its best rate below which a new job waits for a better placement");
+      "share of a job's best rate below which a new job waits for a better placement");
     f("patience_s", patience_s, 1.0, 1e7,
-      "seconds of waiting after which half of that share suffices");
+      "seconds of waiting after which half of rate_floor suffices");
     f("type_price", type_price, 0.0, 2.0,
-      "weight of a GPU type's mean rate: keeps fast types for jobs that gain most; 1: full");
+      "weight of a GPU type's mean rate, which keeps fast types for jobs that gain most");
     f("interference_cost", interference_cost, 0.0, 10.0,
-      "weight of the interference cost, per GPU of the job");
+      "weight of the interference cost per GPU of the placed job");
     f("fragmentation", fragmentation, 0.0, 2.0,
-      "weight of GPUs left free on the same nodes, as a share of a node");
+      "weight of GPUs left free on a placement's nodes, as a share of a node");
     f("preemption_penalty", preemption_penalty, 0.0, 5.0,
-      "weight of GPUs of preempted jobs, per GPU of the job");
+      "weight of preempted jobs' GPUs per GPU of the placed job");
     f("migration_penalty", migration_penalty, 0.0, 5.0,
-      "weight of GPUs of jobs moved out of the way, per GPU of the job");
+      "weight of moved jobs' GPUs per GPU of the placed job");
     f("spread", spread, 0.0, 5.0,
-      "penalty of a placement on more nodes than needed, in addition to its speed");
+      "penalty of a placement on more nodes than needed, in addition to its lower speed");
     f("move_gain_log2", move_gain_log2, 0.0, 5.0,
-      "score by which a placement must exceed the present one for a move");
+      "score by which a new placement must exceed the present placement for a move");
     f("move_cost", move_cost, 0.0, 100.0,
-      "multiple of its own cost that a move must save in the job's remaining time");
+      "a move must shorten a job's remaining time by this multiple of its cost");
     const auto residual = [&f](const char* name, double& value, const std::string& help) {
       f(name, value, -2.0, 2.0, help.c_str());
     };
@@ -82,7 +82,7 @@ struct JointConfig {
              index + " that has waited an hour; ignored for preemption");
     residual("order_by_size", order_by_size, index + " of 8 GPUs" + busy);
     f("settle_s", settle_s, 0.0, 86400.0,
-      "seconds that a job must run before it is moved, or preempted again");
+      "seconds that a job must run before it is moved or preempted again");
   }
 };
 

@@ -111,7 +111,7 @@ int32_t mlfs_preemption_budget(const View& view, const RunEstimate& total_s,
     const Phase phase = view.phase(slot);
     if (phase == Phase::kStopping) return 0;
     if (phase != Phase::kWaiting || view.preempted(slot) == 0) continue;
-    if (view.now_us() - view.since_us(slot) < rule.round_us()) return 0;
+    if (view.now_us() - view.since_us(slot) < rule.round_length_us()) return 0;
   }
   const auto holders = static_cast<double>(mlfs_preemptible_jobs(view, total_s, rule).size());
   return static_cast<int32_t>(std::ceil(rule.stopped_share * holders));

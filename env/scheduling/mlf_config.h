@@ -1,4 +1,4 @@
-// Settings of MLF-H: the policy, and the agent that learns from it before training.
+// Settings of MLF-H, for its policy and for the agent that first learns from MLF-H.
 #pragma once
 
 #include "env/base/config/settings.h"
@@ -12,24 +12,24 @@ struct MlfsPolicyConfig {
   MlfsLoadControlSettings load;
 
   void fields(FieldList& f) {
-    f("alpha", rule.weights.alpha, 0.0, 1.0, "weight of training progress against time");
-    f("gamma", rule.weights.gamma, 0.0, 1.0, "discount of dependent tasks along the chain");
-    f("deadline", rule.weights.deadline, 0.0, 1e3, "weight of 1 / time to the deadline");
-    f("left", rule.weights.left, 0.0, 1e3, "weight of 1 / remaining run time");
-    f("waited", rule.weights.waited, 0.0, 1e3, "weight of the time waited");
-    f("unit_h", rule.weights.unit_h, 1e-3, 1e4, "unit of these times, in hours");
+    f("alpha", rule.weights.alpha, 0.0, 1.0, "weight of training progress against time terms");
+    f("gamma", rule.weights.gamma, 0.0, 1.0, "discount of priority along a chain of tasks");
+    f("deadline", rule.weights.deadline, 0.0, 1e3, "priority weight of 1 / time to the deadline");
+    f("left", rule.weights.left, 0.0, 1e3, "priority weight of 1 / remaining run time");
+    f("waited", rule.weights.waited, 0.0, 1e3, "priority weight of the waiting time");
+    f("unit_h", rule.weights.unit_h, 1e-3, 1e4, "unit of times in a task's priority, in hours");
     f("overloaded", rule.overloaded, 0.0, 1.0,
-      "share in use above which a server counts as overloaded");
+      "share of its resources in use above which a server is overloaded");
     f("stopped_share", rule.stopped_share, 0.0, 1.0,
-      "largest share of running jobs preempted at a time");
-    f("quantum_s", rule.quantum_s, 0.0, 1e6, "minimum run time after a start, in seconds");
+      "largest share of running jobs to preempt at a time");
+    f("quantum_s", rule.quantum_s, 0.0, 1e6, "minimum run time after a job's start, in seconds");
     f("round_s", rule.round_s, 10.0, 1e6,
-      "seconds without preemption after the preemption of a job that still waits");
+      "pause in seconds after the preemption of a job that still waits");
     f("load_control", load.on, "MLF-C: end jobs early if their users allow it");
     f("cluster_overloaded", load.overloaded, 0.0, 1.0,
-      "mean use of servers above which the cluster counts as overloaded");
+      "mean use of servers above which the cluster is overloaded");
     f("about", load.near_limit, 0.0, 1.0,
-      "share of the way to its limit at which a job's training counts as complete");
+      "training counts as complete at this share of a metric's way to its limit");
   }
 };
 

@@ -1,10 +1,10 @@
 // Task priorities of MLFS (Wang, Liu and Shen, "Job Scheduling for Large-Scale Machine Learning
 // Clusters", CoNEXT 2020), equations 2 to 6. The partitions of a model depend on each other in a
-// chain, as do the tasks of a job, which run together here.
+// chain, although all tasks of a job run together.
 //
 // Not specified in the paper: in the first iteration, the share of the last loss reduction is 1. A
-// past deadline has no weight. Less than a minute counts as a minute. Times are in days: in hours,
-// the longest wait outweighs all else, and mean JCT is worse than with a random order.
+// past deadline has no weight. Times below a minute count as a minute. Times are in days: in hours,
+// the longest wait outweighs all other terms, and mean JCT is worse than with a random order.
 #pragma once
 
 #include <algorithm>
@@ -14,25 +14,25 @@
 namespace yard {
 
 struct MlfsPriorityWeights {
-  double alpha = 0.3;  // weight of training against time, eq. 6
+  double alpha = 0.3;  // weight of training progress against time, eq. 6
   double gamma = 0.8;  // discount of tasks along the chain, eq. 3 and 5
   double deadline = 0.3, left = 0.3, waited = 0.35;  // eq. 4
-  double unit_h = 24;                                // unit of time of eq. 4
+  double unit_h = 24;                                // [h] unit of times in eq. 4 of MLFS
 };
 
-// One job; the same for all its tasks.
+// Variables of a job for the priorities of its tasks.
 struct MlfsJobState {
   static constexpr double kNoDeadline = std::numeric_limits<double>::infinity();
   double urgency = 1;    // L_J
   double iteration = 1;  // I, from 1
-  double last_fall = 1;  // dl_{I-1} / sum of dl_j: the last iteration's share of the loss reduction
+  double last_fall = 1;  // dl_{I-1} / sum of dl_j: last iteration's share of the loss reduction
   double to_deadline_h = kNoDeadline;  // d - t
   double left_h = 0;                   // r
   double waited_h = 0;                 // w
 };
 
-// Eq. 6 of the first partition in the chain, which has the highest priority (eq. 3 and 5).
-// Parameter servers, which the paper puts first, start with the other tasks. Requires: a partition.
+// Returns eq. 6 of the first partition in the chain, which has the highest priority (eq. 3 and 5).
+// Parameter servers, first in the paper, start with workers. `shares` (partitions): parameters.
 inline double mlf_priority(const MlfsPriorityWeights& weights, const MlfsJobState& job,
                            std::span<const double> shares) {
   constexpr double kMinH = 1.0 / 60;
@@ -41,7 +41,7 @@ inline double mlf_priority(const MlfsPriorityWeights& weights, const MlfsJobStat
   const double task_time = soon * weights.unit_h + weights.waited * job.waited_h / weights.unit_h;
   double learning = 0, time = 0;
   for (size_t k = shares.size(); k-- > 0;) {
-    // `shares`: of the model's parameters, by partition. Eq. 2 and 4.
+    // The sums are eq. 2 and 4 for partition k.
     learning = job.urgency / job.iteration * job.last_fall * shares[k] + weights.gamma * learning;
     time = task_time + weights.gamma * time;
   }

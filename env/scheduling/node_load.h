@@ -1,8 +1,8 @@
-// Terms of an interference model (interference.h) which sees only how much of a node others use:
+// Terms of interference models (interference.h) which see only how much of a node other jobs use:
 //   linear      time per work = w . (1, g, c, s)
 //   quadratic   the same with squares and products
-// g, c: shares of the node's GPUs and CPUs that others use; s: 1 if the job is spread. Both are
-// models of Chiang and Huang (TRACON, SC 2011).
+// g, c: shares of the node's GPUs and CPUs that other jobs use; s: 1 if the job is on several
+// nodes. Both models are those of Chiang and Huang (TRACON, SC 2011).
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@ struct NodeLoadTerms {
   using Fit = LeastSquares<kQuadratic ? 10 : 4>;
   using Terms = typename Fit::Terms;
 
-  // Twice as slow if others use all GPUs of the node.
+  // Initial weights: a job is twice as slow if other jobs use all GPUs of the node.
   static constexpr Terms kStart = {1, 1};
 
   static Terms terms(double gpus, double cpus, bool apart) {
@@ -30,7 +30,7 @@ struct NodeLoadTerms {
     }
   }
 
-  // The highest use by others, over the nodes of the job.
+  // Returns the terms for the highest use by other jobs over the nodes of the job.
   static Terms of(const View& view, const TaskPlacer& placer, int32_t slot) {
     double gpus = 0, cpus = 0;
     int32_t first = kNone;

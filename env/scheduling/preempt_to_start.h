@@ -1,4 +1,4 @@
-// Preemption which makes room for a job, whatever it requests: GPUs, cores and tasks.
+// Preempts jobs to make room for a job that may request GPUs, cores and several tasks.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +10,12 @@
 
 namespace yard {
 
-// Returns the job's best-fit placement (placement_rules.h); empty if it has none.
+// Returns the job's best-fit placement (placement_rules.h); empty if the job does not fit.
 std::vector<Piece> best_fit(const View& view, int32_t slot);
 
 // Preempts jobs of `victims`, in their order, until best-fit finds a placement, and starts the job.
-// Spares victims that hold nothing on its nodes. Without a placement: returns false, changes
-// nothing.
+// Spares victims that hold nothing on the nodes of this placement. Returns false, and changes
+// nothing, if there is no placement.
 bool preempt_to_start(const View& view, int32_t slot, std::span<const int32_t> victims,
                       Draft& draft);
 

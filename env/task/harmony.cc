@@ -388,7 +388,8 @@ class Harmony final : public ConfiguredAgent<Config> {
   static void write_learned(const ColocationModel& colocation, int32_t slot,
                             std::span<const Piece> with, RowFeatures& f) {
     const bool works = std::ranges::any_of(with, [](const Piece& p) { return p.gpus > 0; });
-    if (works) f.speed = -log2_of(std::clamp(colocation.time(slot, with), 1.0 / 16, 16.0));
+    if (works)
+      f.speed = -log2_of(std::clamp(colocation.predicted_time(slot, with), 1.0 / 16, 16.0));
     f.interference_cost =
         static_cast<float>(std::clamp(colocation.interference_cost(slot, with), -16.0, 16.0));
   }

@@ -232,11 +232,11 @@ class Mlfs final : public ConfiguredAgent<Config> {
   void commit(const View& view, AgentMemory&, Draft& draft) const override {
     draft.put_stops_first();
     if (view.num_waiting() > 0 && view.num_held() > 0 && view.may_preempt()) {
-      draft.wake_at(view.now_us() + config_.mlf_h.rule.round_us());
+      draft.wake_at(view.now_us() + config_.mlf_h.rule.round_length_us());
     }
     if (!config_.mlf_h.load.on) return;
     const int32_t held = view.num_held();
-    mlfs_end_jobs_early(view, config_.mlf_h.load, config_.mlf_h.rule.round_us(), draft);
+    mlfs_end_jobs_early(view, config_.mlf_h.load, config_.mlf_h.rule.round_length_us(), draft);
     // Decide again, so that waiting jobs can use what became free.
     if (view.num_held() < held && view.num_waiting() > 0)
       draft.wake_at(view.now_us() + kRapidRepreemptionUs);

@@ -30,12 +30,12 @@ class MlfH final : public ConfiguredPolicy<MlfsPolicyConfig, Level::kHistory> {
     const int32_t max_preemptions = mlfs_preemption_budget(view, total_s, config_.rule);
     if (config_.load.on) {
       run_steps(view, total_s, 0, draft);
-      mlfs_end_jobs_early(view, config_.load, config_.rule.round_us(), draft);
+      mlfs_end_jobs_early(view, config_.load, config_.rule.round_length_us(), draft);
     }
     run_steps(view, total_s, max_preemptions, draft);
     draft.put_stops_first();
     if (view.num_waiting() > 0 && view.num_held() > 0 && view.may_preempt()) {
-      draft.wake_at(view.now_us() + config_.rule.round_us());
+      draft.wake_at(view.now_us() + config_.rule.round_length_us());
     }
   }
 

@@ -27,7 +27,7 @@ YARD_HD inline void philox4x32(uint32_t (&counter)[4], uint64_t key) {
   }
 }
 
-// State of a random number stream, without padding. A copy continues where the original was.
+// State of a random number stream, without padding. A copy of an Rng continues its stream.
 struct Rng {
   uint64_t key;         // key and stream, 128 bits in sum, identify the stream,
   uint64_t stream = 0;  // so that billions of splits do not collide
@@ -75,7 +75,7 @@ struct Rng {
     return static_cast<uint32_t>(product >> 32);
   }
 
-  // Returns a multiple of 2^-53 in [0, 1).
+  // Returns a uniform number in [0, 1), a multiple of 2^-53.
   YARD_HD double uniform() { return static_cast<double>(next64() >> 11) * 0x1p-53; }
 
   // normal() and exponential() are for CPU code only: logarithm and cosine differ on GPUs.

@@ -33,7 +33,7 @@ class AtomicFile {
 
   void write(std::string_view piece);
   // Flushes all content to disk and closes the file for writing. To publish several files together,
-  // call flush_and_close() on all files before the first commit(). commit() calls it if needed.
+  // call flush_and_close() on all files before the first commit(). commit() closes an open file.
   void flush_and_close();
   // Moves the hidden file to `target`. commit() must be the last call, and called once.
   void commit();

@@ -12,7 +12,7 @@ namespace yard {
 
 class Lines {
  public:
-  // Throws InputError for a missing file or a folder, and as next() does for corrupt gzip data.
+  // Throws InputError for a missing file, a folder or corrupt gzip data; next() may throw it later.
   static Lines of_file(const std::filesystem::path& path);
   // Reads lines of `text`, called `name` in error messages. Requires: `text` outlives the Lines.
   static Lines of_text(std::string_view text, std::string name);

@@ -37,7 +37,7 @@ class TfrecordReader {
   uint64_t size() const { return size_; }      // size of the file when it was opened
 
  private:
-  FrameStatus over(FrameStatus found);
+  FrameStatus end_with(FrameStatus found);
 
   std::ifstream file_;
   uint64_t size_ = 0, offset_ = 0;

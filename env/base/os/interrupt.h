@@ -18,7 +18,7 @@ class Interrupted : public std::runtime_error {
 
 inline constexpr int kInterruptedExit = 130;
 
-// The first Ctrl-C or SIGTERM then sets the flag; a second one of its kind kills the process.
+// Makes the first Ctrl-C or SIGTERM set a flag, and a second such signal kill the process.
 void install_interrupt_handler();
 
 bool interrupted();

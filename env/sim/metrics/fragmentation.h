@@ -29,7 +29,7 @@ struct TaskFrequency {
 
 class Fragmentation {
  public:
-  // Requires: `fixed` outlives this.
+  // Requires: `fixed` outlives this object.
   explicit Fragmentation(const SimModel& fixed);
 
   // Returns the metrics of `state`, recomputing only nodes which changed since the last call.

@@ -41,7 +41,7 @@ inline constexpr size_t kMaxBlockers = 8;
 
 class WhyWaiting {
  public:
-  // Requires: `fixed` outlives this.
+  // Requires: `fixed` outlives this object.
   WhyWaiting(const SimModel& fixed, PlacementRule placement);
 
   // Discards cached results. Call it whenever the state has changed.

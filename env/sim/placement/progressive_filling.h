@@ -17,7 +17,7 @@ namespace yard {
 
 class ProgressiveFilling {
  public:
-  // Requires: the view outlives this.
+  // Requires: `view` outlives this object.
   ProgressiveFilling(const View& view, FairShareAmong owners) : view_(view), owners_(owners) {}
 
   // Charges the shares of a job that holds or will hold resources to the job's user and tenant.

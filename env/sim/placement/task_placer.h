@@ -34,7 +34,7 @@ class TaskPlacer {
   // Rates a candidate node: the highest score wins, and the lowest node among equal scores.
   using Score = std::function<double(const CandidateNode&)>;
 
-  // Requires: the view outlives this.
+  // Requires: `view` outlives this object.
   explicit TaskPlacer(const View& view) : view_(view) {}
 
   // Places a waiting job with `tasks` by role group; empty: as many as requested. Returns the

@@ -33,7 +33,7 @@ class LinkLoads {
   LinkLoads(const SimModel& fixed, const SimState& state);
 
   void add(const LinkTraffic& link_traffic, int64_t sign);
-  // Returns the factor by which full links lengthen the exchange. Requires: its traffic was added.
+  // Returns the factor by which full links lengthen the exchange. Requires: loads include its load.
   double exchange_slowdown(const LinkTraffic& link_traffic) const;
 
  private:

@@ -133,7 +133,7 @@ YARD_HD inline void start(const SimModel& f, SimState& s, int32_t slot, const Pi
   if (s.phase[slot] == Phase::kRunning) {
     begin_run(f, s, slot);
   } else if (f.rated) {
-    mark_neighbours_stale(f, s, slot);  // its CPUs are reserved
+    mark_neighbours_stale(f, s, slot);  // the starting job reserves CPUs
   }
   mark_dirty(s, slot);
 }

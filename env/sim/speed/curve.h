@@ -30,7 +30,7 @@ constexpr std::array<int32_t, kSpreads> kMinNodes = {1, 2, 3, 4, 5, 9};
 
 class SpeedCurve {
  public:
-  // Copies all it needs of `profile`. Gradient bytes 0: unknown. Requires: a run on `gpu_type`.
+  // Copies `profile` in part. `gradient_bytes` 0: unknown size. Requires: a run on `gpu_type`.
   SpeedCurve(const ModelProfile& profile, const std::string& gpu_type, double gradient_bytes,
              const TierLinks& links);
 
@@ -47,10 +47,10 @@ class SpeedCurve {
  private:
   struct KnownSpeed {
     double steps_per_s = 0;
-    bool exact = false;  // whether it was measured with this batch size
+    bool exact = false;  // whether the speed was measured with this batch size
   };
   using Batches = std::map<double, double>;       // local batch -> iteration [s]; 0: no fit
-  using Anchors = std::map<int32_t, KnownSpeed>;  // by number of GPUs
+  using Anchors = std::map<int32_t, KnownSpeed>;  // known speeds by number of GPUs
   struct AccumulationParts {
     double count = 1;  // an integer
     double local_batch = 1;

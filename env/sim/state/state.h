@@ -213,10 +213,10 @@ struct SimState {
   int32_t* share_mem_mib = nullptr;       // (G or 0)
   uint64_t* share_kinds = nullptr;  // (G or 0)  kinds of jobs with a share of the GPU, as bits
   // Resources that stopping jobs vacate: on a GPU until gpu_ready_us, and on a node until
-  // node_ready_us. The values are undefined after these times.
+  // node_ready_us. The leaving columns are undefined after these times.
   int64_t* leaving_milli = nullptr;      // (G or 0)
   int64_t* leaving_mem_mib = nullptr;    // (G or 0)
-  uint64_t* leaving_kinds = nullptr;     // (G or 0)  as share_kinds
+  uint64_t* leaving_kinds = nullptr;     // (G or 0)  kinds of stopping jobs, as bits
   int64_t* node_ready_us = nullptr;      // (M or 0)
   int64_t* leaving_cpu_milli = nullptr;  // (M or 0)
   int64_t* leaving_ram_mib = nullptr;    // (M or 0)

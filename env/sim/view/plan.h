@@ -80,7 +80,7 @@ class Draft {
     int32_t slot;
     int64_t queue_rank, next_rank, ready_horizon_us, run_start_us;
     double checkpointed_us, moved_bytes;
-    size_t first_part, num_parts;  // parts of a stopped job in parts_
+    size_t first_part, num_parts;  // range of a stopped job's parts in parts_
     size_t num_pieces;             // size of plan_.pieces before the edit
     AllReduceSettings exchange;
   };
