@@ -72,7 +72,7 @@ def of_header(code):
 
 def of_help(code):
     """Help texts, each with its option or setting."""
-    pattern = r'(?:f|add_option|add_flag)\(\s*"([^"]+)",(?:[^"]|\n)*?((?:"(?:[^"\\]|\\.)*"\s*)+)\)'
+    pattern = r'(?:f|add_option|add_flag)\(\s*"([^"]+)",[^"]*?((?:"(?:[^"\\]|\\.)*"\s*)+)\)'
     for name, text in re.findall(pattern, code):
         joined = "".join(re.findall(r'"((?:[^"\\]|\\.)*)"', text))
         if len(joined.split()) >= 4:
