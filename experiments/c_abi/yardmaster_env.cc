@@ -85,13 +85,13 @@ void EnvConfig::fields(FieldList& f) {
   f("to", to, "end of the window");
   f("congestion", congestion,
     "target congestion (mean wait / mean run time under greedy); arrivals are scaled to reach it");
-  f("faults", faults, "CSV file of faults; faults.node_mtbf_h=N generates them instead");
+  f("faults", faults, "CSV file of faults; faults.node_mtbf_h=N draws random faults instead");
   f("profiles", profiles, "comma-separated files or folders of measured speeds, for all scenarios");
   f("num_envs", num_envs, 1, 1 << 20, "environments simulated in parallel");
   f("threads", threads, 1, 1024, "threads that simulate the environments");
   f("group", group, 1, 1 << 20, "number of consecutive environments with the same jobs");
   f("episode_jobs", episode_jobs, 1, 1 << 24,
-    "jobs per episode; with fewer in a trace, all of them, as the description says");
+    "jobs per episode; a trace with fewer jobs gives episodes of all its jobs");
   f("max_decisions", max_decisions, 0, 1 << 30,
     "an episode is truncated after this many decisions; 0: never");
   f("generate_jobs", generate_jobs, 0, 1 << 24, "jobs to generate; 0: the generator's default");

@@ -10,7 +10,8 @@
 
 namespace yard {
 
-// Types of values which shell completion knows, for type_name(). Others are completed as files.
+// Types of values which shell completion knows, for type_name(). Values of other types are
+// completed as files.
 inline constexpr const char *kPolicyType = "POLICY", *kPoliciesType = "POLICY,...",
                             *kClusterType = "CLUSTER", *kRulesType = "RULES",
                             *kFormatType = "FORMAT", *kTraceType = "TRACE";

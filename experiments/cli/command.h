@@ -26,8 +26,8 @@ struct Command {
 // Runs a command. argv[0] is its name.
 int run_command(const Command& command, int argc, char** argv);
 
-// Like yard::parse_arguments() (experiments/cli/arguments.h). Also throws InputError if an output
-// would overwrite an input or another output.
+// Like yard::parse_arguments() (experiments/cli/arguments.h). Parses argv as the function above
+// does. Also throws InputError if an output would overwrite an input or another output.
 bool parse_arguments(CLI::App& app, int argc, char** argv);
 
 // Accepts whole numbers from `least` to the largest T. CLI11 alone would clamp other numbers.

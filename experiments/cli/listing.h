@@ -12,7 +12,7 @@ namespace yard {
 
 nlohmann::ordered_json settings_json(const std::vector<Field>& fields);
 
-// Returns the row of that name. Throws InputError, listing the names, if there is none.
+// Returns the row of that name. Throws InputError, listing the names, if no row has that name.
 nlohmann::ordered_json listed_row(const std::string& kind, const nlohmann::ordered_json& rows,
                                   const std::string& name);
 

@@ -1,5 +1,5 @@
 // Additional outputs of `simulate`: jobs, waits, series, timeline, state dumps, metered metrics.
-// Files appear after the last policy, or not at all.
+// The output files appear after the last policy has run, or not at all.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -36,17 +36,17 @@ struct RecordingOptions {
 
 class Recording {
  public:
-  // Requires: both outlive this.
+  // Requires: the options and the scenario outlive this object.
   Recording(const RecordingOptions& options, const Scenario& scenario);
 
-  // Runs a policy and records the outputs. Throws InputError if one needs a state which the rule
-  // set does not expose.
+  // Runs a policy and records the outputs. Throws InputError if an output needs a state which the
+  // rule set does not expose.
   Run simulate(const PreparedPolicy& prepared, RunOptions run_options);
-  // Of the last run; null if not recorded.
+  // Returns the GPU use of the last run; null if it was not recorded.
   const GpuUsage* metered() const { return metered_ ? &*metered_ : nullptr; }
   const Waits* waits() const { return waits_ ? &*waits_ : nullptr; }
 
-  // Of all runs so far; empty unless an output needs them.
+  // Returns the rows of jobs of all runs so far; empty unless an output needs them.
   const std::string& rows() const { return job_rows_; }
   const std::string& wait_rows() const { return wait_rows_; }
   nlohmann::ordered_json series() const { return series_.json(); }

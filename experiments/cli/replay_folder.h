@@ -20,8 +20,8 @@ namespace yard::sim {
 
 class ReplayFolder {
  public:
-  // `out`, `page`: values of --out and --report; empty: none. Throws InputError if one cannot be
-  // written or `out` already exists.
+  // `out`, `page`: values of --out and --report; empty: none. Throws InputError if a path cannot be
+  // written or the folder `out` already exists.
   ReplayFolder(std::string out, std::string page);
   ~ReplayFolder();
   ReplayFolder(const ReplayFolder&) = delete;
@@ -38,7 +38,7 @@ class ReplayFolder {
   // Writes all files of whatif. `rows`: jobs.csv; `page`: HTML. Requires: begin().
   void finish(const nlohmann::ordered_json& document, const std::string& rows,
               const std::string& page);
-  // Names the pages written, on stderr.
+  // Prints the paths of the report pages that were written, on stderr.
   void print_pages() const;
 
  private:

@@ -44,7 +44,8 @@ class BestSchedule {
     auto operator<=>(const State&) const = default;  // NOLINT(modernize-use-nullptr): its own zero
   };
 
-  // Returns the minimum total JCT from `state` on: each job in the system costs one per step.
+  // Returns the minimum total JCT from `state` on: each job in the system adds one step of JCT per
+  // step of time.
   int from(const State& state) {
     bool done = true;
     int present = 0;

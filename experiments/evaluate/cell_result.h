@@ -16,9 +16,11 @@ struct RatioEstimate {
 
 struct ComparedPolicy {
   PolicyScore score;
-  double validation_jct_s = 0;  // baseline criterion; 0: chosen in hindsight
+  double validation_jct_s =
+      0;  // JCT on validation cells, which chooses the baseline; 0: chosen in hindsight
   RatioEstimate candidate_ratio;
-  bool conclusive = false;  // enough jobs and merged blocks, and all jobs of both ended
+  bool conclusive = false;  // whether there are enough jobs and merged blocks, and all jobs of both
+                            // policies ended
 };
 
 // One candidate in one cell. compute_derived_fields() computes the fields which follow from the
@@ -32,7 +34,7 @@ struct CellResult {
   int replicas = 0;
   std::string candidate_name;
   std::vector<PolicyScore> candidates;  // by training seed
-  double training_core_s = 0;           // per seed, mean; 0: unknown
+  double training_core_s = 0;           // mean core-seconds of training per seed; 0: unknown
   std::vector<ComparedPolicy> rivals;
   // Other candidates which consist of one policy. The last entry is the untrained network, if any.
   std::vector<ComparedPolicy> others;
@@ -44,7 +46,8 @@ struct CellResult {
   std::optional<size_t> untrained;  // index into others; unset: the candidate is not trained
   RatioEstimate vs_baseline;        // candidate / baseline
   bool conclusive = false;          // candidate against baseline
-  int64_t test_openings = 0;        // of this trace's last fifth, with this one; 0: not opened
+  int64_t test_openings =
+      0;  // how often the trace's last fifth was opened, this time included; 0: it was not
 
   int seeds() const { return static_cast<int>(candidates.size()); }
   const PolicyScore& baseline_score() const { return rivals[baseline].score; }
@@ -53,14 +56,15 @@ struct CellResult {
   }
   int64_t unfinished() const;
   double ratio_to_best_in_hindsight() const;
-  double headroom() const;  // NaN without an oracle
+  double headroom() const;  // share of the JCT that an oracle would save; NaN without an oracle
   double headroom_vs_best_in_hindsight() const;
   double oracle_gap_closed() const;  // NaN if headroom() is below kMinHeadroomForGap
   // Mean of a figure over training seeds; its ratio to the baseline's, NaN if that is 0.
   double mean(double PolicyScore::*figure) const;
   double ratio_to_baseline(double PolicyScore::*figure) const;
   double mean_per_job(double PolicyScore::*figure) const { return mean(figure) / facts.jobs; }
-  double decisions_per_s() const;  // on one core, simulation included; NaN: not counted
+  double decisions_per_s()
+      const;  // decisions per second on one core, with simulation; NaN: not counted
   // The largest size class with at least 50 jobs.
   std::optional<int> largest_class() const;
   double largest_class_jct_ratio() const;

@@ -15,12 +15,13 @@ namespace yard {
 struct CellSpec {
   std::string name;             // "test/itp-04/x3": group, trace, congestion
   ScenarioOptions scenario;     // with its congestion
-  std::string sha256;           // of the trace; empty: not checked
-  std::string profiles_sha256;  // of the profiles, one per file, joined by commas
+  std::string sha256;           // sha256 of the trace; empty: it is not checked
+  std::string profiles_sha256;  // sha256 of each profile file, joined by commas
   int replicas = 4;
   uint64_t seed = 1;  // of the replicas
   int max_blocks = 24;
-  // Cells whose geometric mean JCT chooses the baseline. Empty: it is chosen here, in hindsight.
+  // Cells whose geometric mean JCT chooses the baseline. Empty: the baseline is chosen in
+  // hindsight, on the scored cell itself.
   std::vector<std::string> chosen_on;
 
   bool allows_preemption() const {
@@ -38,7 +39,7 @@ struct CellFile {
 CellFile read_cells(const std::string& path);
 
 // Returns the cells of the given groups, group traces ("test/itp-04") or cell names, in file order.
-// Returns all if `only` is empty. Throws InputError for a name without a match.
+// Returns all cells if `only` is empty. Throws InputError for a name without a match.
 std::vector<CellSpec> select_cells(const CellFile& file, const std::vector<std::string>& only);
 
 // Returns the cells of the file on which the baselines of `cells` are chosen.

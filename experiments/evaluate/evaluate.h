@@ -32,8 +32,9 @@ struct EvaluateOptions {
 };
 
 struct Evaluation {
-  std::vector<CellResult> cells;                       // by cell, then candidate
-  std::vector<std::string> missing_time_limits_notes;  // consequences if no job has a limit
+  std::vector<CellResult> cells;  // results in the order of cells, then of candidates
+  std::vector<std::string>
+      missing_time_limits_notes;  // notes on what follows if no job has a time limit
   // Skipped cells, whose target congestion cannot be reached, each with the reason.
   std::vector<std::pair<std::string, std::string>> skipped;
 };

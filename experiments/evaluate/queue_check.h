@@ -13,7 +13,7 @@ namespace yard {
 
 struct QueueStatistics {
   double mean_wait_s = 0, mean_jct_s = 0;
-  OccupancyFigures occupancy;  // over the part's time
+  OccupancyFigures occupancy;  // occupancy over the time span of the part
 };
 
 struct QueueingComparisonRow {
@@ -23,9 +23,9 @@ struct QueueingComparisonRow {
 };
 
 struct QueueingComparison {
-  double load = 0;                        // of the recorded part as replayed
+  double load = 0;                        // load of the recorded part as it is replayed
   double congestion = 0;                  // measured
-  std::optional<QueueStatistics> logged;  // under the site's own scheduler
+  std::optional<QueueStatistics> logged;  // queueing in the log, under the site's own scheduler
   std::vector<QueueingComparisonRow> rows;
 };
 

@@ -11,7 +11,7 @@
 
 namespace yard {
 
-// Size classes: jobs by requested GPUs.
+// Jobs are divided into size classes by their requested GPUs.
 inline constexpr int kSizeClasses = 5;
 int size_class_of(int32_t gpus);
 const char* size_class_name(int size_class);  // "1", "2-4", "5-8", "9-16", ">16"
@@ -27,11 +27,13 @@ struct PolicyScore {
   double p99_jct_s = 0;
   double max_wait_s = 0;
   double preemptions = 0;
-  double migrations = 0;           // preemptions followed by a start elsewhere in the same plan
-  double rapid_repreemptions = 0;  // within 10 minutes of the job's last; NaN: not counted
-  double ended_early = 0;          // jobs that the policy ended before their work was done
-  std::array<double, kSizeClasses> class_jct_s{};  // mean JCT; 0: no jobs of the class
-  int64_t unfinished = 0;                          // sum over replicas
+  double migrations = 0;  // preemptions followed by a start elsewhere in the same plan
+  double rapid_repreemptions =
+      0;                   // preemptions within 10 minutes of the job's last one; NaN: not counted
+  double ended_early = 0;  // jobs that the policy ended before their work was done
+  std::array<double, kSizeClasses>
+      class_jct_s{};       // mean JCT by size class; 0: no job is in the class
+  int64_t unfinished = 0;  // sum over replicas
   // Sums over replicas, simulation time included. 0: not counted.
   double decisions = 0, core_s = 0;
 };

@@ -18,7 +18,7 @@ struct MeanAndWorst {
   double worst = 0;
 };
 
-// The candidate against one compared policy, over cells. NaN if a job did not end.
+// The candidate against one compared policy, over cells. Figures are NaN if a job did not end.
 struct PolicyComparison {
   std::string policy;
   int conclusive = 0;  // conclusive cells
@@ -28,15 +28,15 @@ struct PolicyComparison {
 struct SummaryRow {
   std::string policy;
   std::string group;  // "all", or the first part of the cell names
-  std::string over;   // which cells of the group
+  std::string over;   // which cells of the group the row covers
   int cells = 0, conclusive = 0;
-  int better = 0, worse = 0;   // cells whose interval is below, above 1
+  int better = 0, worse = 0;   // number of cells whose interval is wholly below 1; wholly above 1
   Pooled pooled;               // against the baseline
-  PolicyComparison hindsight;  // best rival of each cell; no name
+  PolicyComparison hindsight;  // comparison with the best rival of each cell; has no name
   std::vector<PolicyComparison> against;
   double preemptions_per_job = 0;  // mean over cells
   double rapid_repreemptions = 0;  // sum over cells
-  double training_core_s = 0;      // per seed, mean; 0: unknown
+  double training_core_s = 0;      // mean core-seconds of training per seed; 0: unknown
   double decisions_per_s = 0;      // harmonic mean over cells; NaN if a cell did not count
   MeanAndWorst ratio, p99, largest_class, max_wait, preemptions;
   bool finished = true;  // all jobs ended; otherwise figures are missing

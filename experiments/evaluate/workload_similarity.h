@@ -23,7 +23,8 @@ double total_variation(const std::map<int64_t, double>& a, const std::map<int64_
 struct WorkloadStatistics {
   std::map<std::string, std::vector<double>> values;        // compared by KS distance
   std::map<std::string, std::map<int64_t, double>> counts;  // by total variation
-  std::vector<std::pair<std::string, double>> figures;      // side by side; NaN: unavailable
+  std::vector<std::pair<std::string, double>>
+      figures;  // figures to print side by side; NaN: unavailable
 
   void add_scalar_statistic(const std::string& name, double value) {
     figures.emplace_back(name, value);
@@ -39,8 +40,8 @@ struct WorkloadSimilarity {
   struct DistanceComparison {
     std::string name;
     const char* kind;      // "KS" or "TV"
-    double generated = 0;  // from the record, mean over samples
-    double parts = 0;      // between the two recorded parts
+    double generated = 0;  // distance of generated samples from the record, mean over samples
+    double parts = 0;      // distance between the two recorded parts
   };
   struct ScalarComparison {
     std::string name;

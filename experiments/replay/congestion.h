@@ -8,7 +8,7 @@
 
 namespace yard {
 
-// Thrown if no factor comes near the target. Even jobs that all arrive at once may fit.
+// Thrown if no factor comes near the target congestion: even jobs that all arrive at once may fit.
 class CongestionUnreachable : public InputError {
  public:
   using InputError::InputError;

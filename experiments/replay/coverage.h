@@ -1,4 +1,4 @@
-// Measures the measure_interval_coverage of the run-time predictor (env/predict/survival.h). While
+// Measures the interval coverage of the run-time predictor (env/predict/survival.h). While
 // a policy runs, the predicted intervals of time left are recorded and compared with the truth once
 // jobs end. Predictions are rounded to a minute. If many jobs end at one moment, as at a limit, the
 // end counts as covered by the share of their predicted mass in the interval (Czado, Gneiting and
@@ -17,7 +17,7 @@ constexpr double kResolutionS = 60;
 
 struct PredictionCoverageGroup {
   int64_t predictions = 0;
-  std::array<double, 3> within{};  // covered predictions, by nominal level
+  std::array<double, 3> within{};  // number of covered predictions, by nominal level
   // Median of |log2(predicted median / truth)|. Times below a second count as one second.
   double median_error_log2 = 0;
 

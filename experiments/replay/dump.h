@@ -39,8 +39,9 @@ class StateDumper {
 
  private:
   std::vector<int64_t> at_us_;
-  std::vector<int64_t> last_decision_;      // (moments)  last decision at or before each
-  int64_t first_us_ = kNever, end_us_ = 0;  // over all replays: first decision, last end
+  std::vector<int64_t>
+      last_decision_;  // (moments)  time of the last decision at or before each moment
+  int64_t first_us_ = kNever, end_us_ = 0;  // first decision and last end, over all replays
   int64_t decisions_ = 0, second_decisions_ = 0;
 };
 

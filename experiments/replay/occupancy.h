@@ -15,7 +15,7 @@ struct OccupancyFigures {
   double held = 0;                 // GPUs held / all GPUs, mean over time
   double held_sd = 0;              // standard deviation of the hourly means of `held`
   double autocorrelation_1h = 0;   // autocorrelation of the hourly means, 1 h apart; NaN: too short
-  double autocorrelation_24h = 0;  // the same, 24 h apart
+  double autocorrelation_24h = 0;  // autocorrelation of the hourly means, 24 h apart
   double waiting = 0;              // queued jobs, mean over time
   double queued = 0;               // share of time with a non-empty queue
 };

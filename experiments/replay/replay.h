@@ -9,12 +9,13 @@ namespace yard {
 
 struct RunOptions {
   std::string rules = "default";
-  std::string placement;             // empty: the policy's, or the rule set's first
-  std::optional<Level> information;  // maximum level; empty: the policy's declared one
-  double oracle_noise = 0.25;        // sd of the log error of a noisy oracle
+  std::string placement;  // placement rule; empty: the policy's own, or the rule set's first
+  std::optional<Level>
+      information;             // maximum level of information; empty: the policy's declared level
+  double oracle_noise = 0.25;  // standard deviation of the log error of a noisy oracle
   SpeedInformation speeds = SpeedInformation::kExact;  // what policies may see of job speeds
   uint64_t seed = 1;
-  bool served = false;  // as a server would play it (served.h)
+  bool served = false;  // whether the policy is played as a server would play it (served.h)
   Settings policy;      // settings of the policy
   Settings rule_set;    // settings of the rule set
   // Called after every decision. Under published rules, SimModel may be a reduced copy of the
@@ -30,7 +31,7 @@ struct Run {
   SpeedInformation speeds = SpeedInformation::kExact;
   Outcome outcome;
   Summary summary;
-  double wall_s = 0, core_s = 0;  // of the replay alone
+  double wall_s = 0, core_s = 0;  // seconds that the replay alone took: wall-clock time, core time
 };
 
 // A policy as named on a command line: "las", a tuned policy's file or "checkpoint:DIR", optionally
@@ -63,7 +64,7 @@ struct PreparedPolicy {
   std::string order;          // queue order, if it is a setting: "arrival"
   std::string digest;         // of a checkpoint
   double core_s = 0;          // training cost in core-seconds; 0: unknown
-  std::string untrained;      // of a checkpoint: its network before training
+  std::string untrained;      // of a checkpoint: text that opens its network before training
 };
 
 // `text`: as for named_policy(). An oracle may be limited to noisy run times. Throws InputError for

@@ -20,13 +20,13 @@ class Series {
   // Requires: the scenario outlives this object.
   explicit Series(const Scenario& scenario);
 
-  // Starts the next policy.
+  // Starts the series of the next policy.
   void begin();
 
   // Records the state after a decision: RunOptions::watch.
   void record_state(const SimModel& fixed, const SimState& state);
 
-  // Completes the policy of `run`.
+  // Completes the series of the policy that made `run`.
   void end(const Run& run);
 
   nlohmann::ordered_json json() const { return {{"series", done_}}; }
@@ -43,11 +43,11 @@ class Series {
   std::vector<nlohmann::ordered_json> means(int64_t from_us, int64_t to_us, int slices) const;
 
   const Scenario& scenario_;
-  std::vector<std::string> tenants_;  // of the trace, sorted
+  std::vector<std::string> tenants_;  // names of the trace's tenants, sorted
   std::vector<int32_t> tenant_of_;    // (N)  index into tenants_ or kNone
   std::optional<Fragmentation> fragmentation_;
   std::vector<int64_t> at_us_;  // (steps)
-  std::vector<float> values_;   // (steps, width)  valid from at_us_ on
+  std::vector<float> values_;   // (steps, width)  values which hold from at_us_ of the step on
   nlohmann::ordered_json done_ = nlohmann::ordered_json::array();
 };
 

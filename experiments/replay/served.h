@@ -1,4 +1,4 @@
-// Plays a policy as a server would. Only programs with the server's code can.
+// Plays a policy as a server would. Only programs that contain the server's code can do so.
 #pragma once
 
 #include <memory>
@@ -14,9 +14,9 @@ namespace yard {
 using MakeServedDecider = std::unique_ptr<Decider> (*)(const Policy& policy,
                                                        const Scenario& scenario);
 
-// Set once, before any replay.
+// Sets the maker of served deciders. Call it once, before any replay.
 void set_served_decider(MakeServedDecider make);
-// Null: this program lacks the server's code.
+// Returns the maker of served deciders; null: this program lacks the server's code.
 MakeServedDecider served_decider();
 
 }  // namespace yard

@@ -42,7 +42,7 @@ class Timeline {
   // A GPU, or a share of one, which a job holds.
   struct HeldLane {
     int32_t gpu;
-    int32_t lane;  // 0: the GPU's own; others: jobs sharing it
+    int32_t lane;  // index of the lane; 0: the GPU's own lane, others: lanes of jobs that share it
   };
   struct PhaseSpan {  // one phase of a job on its GPUs
     int32_t job = kNone;
@@ -51,7 +51,7 @@ class Timeline {
     int64_t seen = 0;
     std::vector<HeldLane> holds;
   };
-  struct CheckpointSave {  // continues on a GPU after its job has left
+  struct CheckpointSave {  // a save that continues on a GPU after its job has left
     int32_t job = kNone;
     int64_t from_us = 0, until_us = 0;
   };

@@ -1,5 +1,5 @@
-// Records which jobs waited, how long and why. Notes the reason of each waiting job after each
-// decision, and joins equal successive reasons to intervals.
+// Records which jobs waited, how long and why. After each decision, records why each waiting job
+// waits, and joins equal successive reasons to intervals.
 //
 //   Waits waits(scenario, placement, [](const Wait& wait) { ... });  // as intervals end
 //   options.watch = [&](const SimModel& fixed, const SimState& s) { waits.record_state(fixed, s);
@@ -15,17 +15,17 @@
 namespace yard {
 
 struct Wait {
-  int32_t job;  // as in Scenario::simulated(): a stage, if jobs have several
+  int32_t job;  // index of the job in Scenario::simulated(), or of the stage if jobs have several
   int64_t from_us, to_us;
   WaitReason reason;
-  std::string detail = {};  // at the interval's start
+  std::string detail = {};  // details of the reason at the interval's start
   // At the interval's start: the jobs which hold what this job lacks. If this job lacks nothing:
   // the waiting jobs which started earlier.
   Blockers behind = {};
 };
 
 struct WaitTotal {
-  int64_t jobs = 0;  // with this reason at any time
+  int64_t jobs = 0;  // number of jobs that waited for this reason at any time
   int64_t intervals = 0;
   WideUs time_us = 0;  // summed over jobs
 };
@@ -47,7 +47,7 @@ class Waits {
   void record_state(const SimModel& fixed, const SimState& state);
   void end(int64_t end_us);
 
-  // By reason, over scored jobs.
+  // Returns the waits of scored jobs in sum, by reason.
   const std::array<WaitTotal, kWaitReasons>& totals() const { return totals_; }
 
  private:
@@ -55,7 +55,7 @@ class Waits {
     int32_t job = kNone;
     WaitReason reason = WaitReason::kOrder;
     int64_t since_us = 0;
-    int64_t seen = 0;  // last record_state() that found it waiting
+    int64_t seen = 0;  // number of the last record_state() that found the job waiting
     std::string detail;
     Blockers behind;
   };
@@ -72,9 +72,10 @@ class Waits {
   std::function<void(const Wait&)> ended_;
   std::optional<WhyWaiting> why_;
   std::vector<OpenWait> open_;          // by slot
-  std::vector<int32_t> waiting_;        // slots with an open interval
+  std::vector<int32_t> waiting_;        // slots of jobs with an open interval
   std::vector<uint16_t> seen_reasons_;  // (N)  bits of reasons seen
-  int32_t next_ = kNone, end_job_ = 0;  // the first job not arrived, one past the last
+  int32_t next_ = kNone,
+          end_job_ = 0;  // index of the first job that has not arrived; one past the last job
   int64_t step_ = 0;
   std::array<WaitTotal, kWaitReasons> totals_{};
 };

@@ -16,7 +16,7 @@ struct Point {
 struct Line {
   std::string name;
   std::vector<Point> points;  // by ascending x
-  int colour = 0;             // 0 .. kColours - 1
+  int colour = 0;             // index of the line's colour, 0 .. kColours - 1
   bool dashed = false;
 };
 
@@ -28,7 +28,7 @@ struct Axis {
   std::string label;
   Unit unit = Unit::kPlain;
   bool log = false;                 // logarithmic; points not above 0 are skipped
-  std::optional<double> from = {};  // unset: from the points
+  std::optional<double> from = {};  // least value on the axis; unset: that of the points
   std::optional<double> to = {};
 };
 

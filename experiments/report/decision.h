@@ -12,7 +12,7 @@ struct Decision {
   std::vector<std::string> row_features, cluster_features;  // names
   struct ActionRow {
     std::string name;             // "row 3", "nothing"
-    std::vector<float> features;  // of a row; empty: the no-op
+    std::vector<float> features;  // features of the action's row; empty: the action is the no-op
     double probability = 0;
     bool is_expert_action = false;
   };

@@ -25,7 +25,7 @@ struct Document {
 // Completion times of one policy in one file of jobs.
 struct JobTimes {
   std::string policy;
-  std::vector<double> jct_s;  // of finished jobs, ascending
+  std::vector<double> jct_s;  // completion times of finished jobs in seconds, ascending
   size_t jobs = 0;            // with unfinished ones
 };
 
@@ -35,8 +35,8 @@ struct JobsFile {
 };
 
 struct RunRecord {
-  std::string name;  // of the folder, or of the files
-  Json run;          // run.json; empty if there is none
+  std::string name;  // name of the run folder, or of the files
+  Json run;          // content of run.json; empty if there is none
   std::vector<std::pair<std::string, std::string>> config;
   std::optional<MetricsCsv> metrics;
   std::vector<Document> comparisons, replays, series;
@@ -71,7 +71,7 @@ RunRecord read_files(const std::vector<std::filesystem::path>& paths);
 std::vector<RunRecord> read_all(const std::vector<std::string>& paths);
 
 // Add a document, or a CSV file of jobs; `path` is for messages. add_document() returns false if
-// the document is of no known kind. Throw InputError for invalid content.
+// the document is of no known kind. Both throw InputError for invalid content.
 bool add_document(const std::filesystem::path& path, const Json& json, RunRecord& out);
 void add_jobs(const std::filesystem::path& path, const std::string& content, RunRecord& out);
 // Sets the labels of policies. Call it after everything is added.

@@ -1,4 +1,4 @@
-// The sections of a report as HTML. Each is empty if a run has no data for it.
+// The sections of a report as HTML. A section is empty if a run has no data for it.
 #pragma once
 
 #include <string>
@@ -36,7 +36,7 @@ std::string runs_table(const Runs& runs);     // a row per run
 std::string settings_diff(const Runs& runs);  // the settings in which runs differ
 std::string provenance(const RunRecord& run);
 std::string comparison(const Runs& runs);   // results of evaluate: a row per cell
-std::string cells(const RunRecord& run);    // each cell with all its policies
+std::string cells(const RunRecord& run);    // table of each cell with all its policies
 std::string replays(const RunRecord& run);  // results of simulate
 // Results of whatif beyond the replays: verdicts, limitations, waits by size, partition and user.
 std::string site_log(const RunRecord& run);

@@ -13,7 +13,7 @@ namespace yard::sim {
 
 // "812.5"; "-" if the value is NaN or infinite.
 std::string number_text(double value, int decimals);
-// The same with `digits` significant digits: "812.5", "1.2e+06"; "-" as above.
+// The value with `digits` significant digits: "812.5", "1.2e+06"; "-" as above.
 std::string significant_digits_text(double value, int digits);
 // "12.5 %" for 0.125; "-" as above.
 std::string percent_text(double share, int decimals);

@@ -7,8 +7,8 @@ namespace yard {
 
 struct Machine {
   std::string cpu;        // "unknown" if the system does not say
-  int cores = 0;          // available to this process
-  double memory_gib = 0;  // of the whole machine
+  int cores = 0;          // number of CPU cores available to this process
+  double memory_gib = 0;  // memory of the whole machine in GiB
 };
 
 Machine this_machine();

@@ -14,7 +14,8 @@ namespace yard {
 
 class MetricsCsv {
  public:
-  // Reads an existing file and ignores a truncated last row. Throws InputError for any other file.
+  // Reads an existing file and ignores a truncated last row. Throws InputError if the file is not a
+  // metrics.csv.
   explicit MetricsCsv(const std::filesystem::path& path);
 
   // Rewrites the whole file if a column is added. Requires: increasing steps.

@@ -6,8 +6,8 @@
 
 namespace yard {
 
-// Calls work(i) for every i in [0, count), on several threads. Returns when all are done. Rethrows
-// the first exception; no further piece starts after it.
+// Calls work(i) for every i in [0, count), on several threads. Returns when all calls are done.
+// Rethrows the first exception; no further piece starts after it.
 void for_each_index(int count, const std::function<void(int)>& work);
 
 }  // namespace yard

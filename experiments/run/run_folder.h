@@ -16,7 +16,7 @@ enum class RunState { kRunning, kDone, kInterrupted, kFailed };
 std::string_view name_of(RunState state);  // "running", "done", "interrupted", "failed"
 
 struct TraceRecord {
-  std::string source;  // as the user named it, without leading folders
+  std::string source;  // name of the trace as the user gave it, without leading folders
   std::string sha256;
   std::string used_as;  // "train", "validation", "test"
 };

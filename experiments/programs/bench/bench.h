@@ -31,10 +31,11 @@ Json& add_result(Json& results, const std::string& name, double value, const cha
 Scenario habits(const std::string& cluster, int jobs,
                 const std::vector<std::string>& settings = {});
 
-// Each adds its figures to `results`.
-void bench_replay(Json& results);        // published rules and traces, and the slow reference
-void bench_100k_jobs(Json& results);     // 100,000 jobs on 10,000 GPUs
-void bench_million_jobs(Json& results);  // 1,000,000 jobs on 100,000 GPUs
+// Each of these benchmarks adds its figures to `results`.
+void bench_replay(
+    Json& results);  // replays under published rules and traces, and by the slow reference
+void bench_100k_jobs(Json& results);              // 100,000 jobs on 10,000 GPUs
+void bench_million_jobs(Json& results);           // 1,000,000 jobs on 100,000 GPUs
 void bench_time_per_event_growth(Json& results);  // time per event as jobs and GPUs grow
 void bench_select_task(Json& results);            // decisions per second of the task `select`
 void bench_dispatcher_task(Json& results);        // decisions per second of the dispatcher's task

@@ -25,7 +25,8 @@ struct EnvSpeed {
 };
 
 // Measures stretches of `steps` steps. Each stretch is repeated from the same saved state, bit for
-// bit. `best_per_s` counts the fastest repetition. `before_step` is called before each step.
+// bit. `best_per_s` of the result is the speed of the fastest repetition. `before_step` is called
+// before each step.
 template <class Env>
 EnvSpeed measure_env_speed(Env& env, int worlds, int32_t nothing, int stretches, int steps,
                            const std::function<void()>& before_step) {

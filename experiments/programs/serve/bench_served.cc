@@ -29,8 +29,9 @@ int run_bench_served(int argc, char** argv) {
   app.add_option("--nodes", nodes, "nodes of 8 GPUs")->check(CLI::Range(1, 4096));
   app.add_option("--waiting", waiting, "waiting jobs")->check(CLI::Range(0, 100'000));
   auto* load =
-      app.add_option("--callers", callers,
-                     "count decisions in time instead, for each of these numbers of callers")
+      app.add_option(
+             "--callers", callers,
+             "measure how many decisions are in time instead, for each of these numbers of callers")
           ->delimiter(',')
           ->check(CLI::Range(1, 1024));
   app.add_option("--deadline-ms", deadline_ms, "deadline of the callers, in milliseconds")

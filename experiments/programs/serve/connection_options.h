@@ -7,7 +7,7 @@
 
 namespace yard {
 
-// `options`: servers that are asked without --server.
+// `options` names the servers that are asked if --server is not given.
 void add_connection_options(CLI::App& app, ConnectionOptions& options);
 
 }  // namespace yard

@@ -9,7 +9,7 @@ void add_credential_options(CLI::App& app, CredentialOptions& options) {
   app.add_option("--tls-cert", options.tls.cert,
                  "PEM file of the server's certificate and those between it and the root: TLS on "
                  "all ports except Unix sockets");
-  app.add_option("--tls-key", options.tls.key, "PEM file of its private key");
+  app.add_option("--tls-key", options.tls.key, "PEM file of the private key of --tls-cert");
   app.add_option("--tls-client-ca", options.tls.ca,
                  "PEM file of CAs: callers need a certificate of one of them");
   static const std::map<std::string, ProbesTls> kProbesTls = {
@@ -24,12 +24,11 @@ void add_credential_options(CLI::App& app, CredentialOptions& options) {
   app.add_option("--token-file", options.token_file,
                  "file of tokens, one per line: decisions need one of them");
   app.add_option("--admin-token-file", options.admin_token_file,
-                 "file of tokens for all of --admin");
+                 "file of tokens, of which each call to --admin needs one");
   app.add_option("--admin-read-token-file", options.admin_read_token_file,
-                 "file of tokens for what only reads on --admin; the rest then needs one of "
-                 "--admin-token-file");
+                 "file of tokens that suffice for calls to --admin which change nothing");
   app.add_option("--metrics-token-file", options.metrics_token_file,
-                 "file of tokens for /metrics; without it, nothing is needed");
+                 "file of tokens, of which /metrics needs one; without it, /metrics needs none");
   app.add_flag("--insecure", options.insecure,
                "serve addresses that other machines reach in plain text as well");
 }

@@ -171,9 +171,10 @@ int run_decision_log(int argc, char** argv) {
   }
 
   replay_command->option_defaults()->group("Replay");
-  auto* policy_option = replay_command->add_option(
-      "--policy", replayed.policy,
-      "policy or a tuned policy's file, where a policy decided; default: that of the same name");
+  auto* policy_option =
+      replay_command->add_option("--policy", replayed.policy,
+                                 "policy, or a tuned policy's file, that repeats the policy's "
+                                 "decisions; default: the policy of the recorded name");
   policy_option->type_name(kPolicyType);
   replay_command
       ->add_option("--checkpoint", replayed.checkpoint,

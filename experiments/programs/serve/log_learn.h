@@ -7,7 +7,8 @@
 
 namespace yard {
 
-// Both write the files and print counts as text or one JSON document. Throw InputError.
+// Both commands, `log choices` and `log fit`, write files and print counts as text or one JSON
+// document. Throw InputError.
 struct LogChoicesOptions {
   std::string log, agent = "dispatcher", task, out;
   bool json = false;

@@ -75,7 +75,7 @@ void add_serve_options(CLI::App& app, ServeOptions& out) {
   app.option_defaults()->group("Guards");
   app.add_option("--breaker-share", out.server.engine.breaker.failed_share,
                  "share of the last 100 decisions that the policy may fail; beyond it the fallback "
-                 "decides for a while; 1: any")
+                 "decides for a while; 1: no limit")
       ->check(CLI::Range(0.0, 1.0));
   app.add_option("--breaker-open", out.server.engine.breaker.open_s,
                  "seconds until the policy is tried again, doubled after each failed trial")
@@ -85,10 +85,11 @@ void add_serve_options(CLI::App& app, ServeOptions& out) {
                  "start a job; 0: any")
       ->check(CLI::Range(0.0, 1e9));
   app.add_option("--max-wait", out.server.engine.max_wait_s,
-                 "seconds after which easy places a waiting job first; 0: any")
+                 "seconds after which easy places a waiting job first; 0: never")
       ->check(CLI::Range(0.0, 1e9));
-  app.add_option("--max-age", out.server.engine.max_age_s,
-                 "age_s of a snapshot in seconds, beyond which nothing is decided; 0: any")
+  app.add_option(
+         "--max-age", out.server.engine.max_age_s,
+         "age of a snapshot (age_s) in seconds, beyond which nothing is decided; 0: no limit")
       ->check(CLI::Range(0.0, 1e9));
   app.add_option("--valid-for", out.server.engine.valid_s, "seconds until the actions expire")
       ->check(CLI::Range(0.1, 1e9));

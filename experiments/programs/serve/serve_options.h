@@ -11,7 +11,7 @@ namespace yard {
 
 struct ServeOptions {
   ServerOptions server;
-  std::string config;  // the file of options; empty: none
+  std::string config;  // path of the YAML file of options; empty: none is given
   std::string checkpoint;
   std::vector<std::string> models;  // further models, as NAME=POLICY
   LogFormat log_format = LogFormat::kText;

@@ -164,8 +164,9 @@ int run_slurm(int argc, char** argv) {
   set_examples(app, {"yardmaster slurm --config serving/slurm/agent.yaml --dry-run --for 3600"});
   release_command->option_defaults()->group("Agent");
   release_command->add_option("--config", arguments.config, kConfig)->required();
-  release_command->add_flag("--if-no-leader", arguments.if_no_leader,
-                            "only if no agent gives a sign of life; for a timer");
+  release_command->add_flag(
+      "--if-no-leader", arguments.if_no_leader,
+      "act only if no running agent gives a sign of life; for use from a timer");
   release_command->option_defaults()->group("Output");
   release_command->add_flag("--json", arguments.json, kJson);
   set_examples(*release_command,

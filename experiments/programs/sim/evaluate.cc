@@ -156,8 +156,8 @@ int run_evaluate(CLI::App& app, int argc, char** argv) {
   app.add_option("--replicas", options.replicas,
                  "replicas of each cell, with jittered arrivals, to average over");
   app.add_flag("--served", options.served,
-               "play candidates as a server would: from snapshots, with what it remembers, their "
-               "answers checked");
+               "play candidates as a server would: from snapshots and the memory of the server, "
+               "with each answer checked");
   app.option_defaults()->group("Output");
   app.add_option("--out", options.out,
                  "with --cells: folder for scores, from which an interrupted evaluation resumes");

@@ -13,9 +13,10 @@ struct TraceGenerateCommand {
   std::string generator, like, cluster, out, model_out, report_out, thin_by = "batch";
   std::vector<std::string> set;
   std::string columns;
-  LoadOptions load;  // of the generator or of the recorded trace
+  LoadOptions load;  // options of the generator or of the recorded trace
   WindowOptions part;
-  WindowOptions later;  // part which the report compares with; unset: the fitted part
+  WindowOptions
+      later;  // later part of the trace with which the report compares; unset: the fitted part
   double days = 0, target_load = 0, thin = 1, congestion = 1;
   int samples = 5;
   bool check = false, json = false;

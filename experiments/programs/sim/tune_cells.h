@@ -7,7 +7,7 @@
 
 namespace yard::sim {
 
-// `replicas`: per cell; unset: as in the file, or 2. Throws InputError.
+// `replicas` is the number of replicas per cell; unset: as in the file, or 2. Throws InputError.
 std::vector<TuneCell> load_tune_cells(const CommonOptions& options, const CellOptions& cells,
                                       const std::optional<CellFile>& file,
                                       std::optional<int> replicas,
