@@ -15,8 +15,10 @@ namespace yard {
 // starts a waiting job or migrates one that holds GPUs; the placement is not recorded.
 struct ScoredOption {
   int32_t slot = kNone;  // kNone: do nothing more
-  float logit = 0;       // higher is better; if the policy samples, an unnormalised log probability
-  std::vector<float> features = {};  // as TracedPolicy::feature_names(), if they were asked for
+  float logit = 0;  // score of the option, higher is better; if the policy samples, an unnormalised
+                    // log probability
+  std::vector<float> features =
+      {};  // features in the order of TracedPolicy::feature_names(), if requested
 };
 
 // One step of a decision. The chosen option changes the state before the next step is scored.

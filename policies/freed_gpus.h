@@ -1,5 +1,5 @@
 // Answers whether a job of whole GPUs would find a placement if certain jobs were stopped. Adds up
-// free GPUs by node and stops nothing. For clusters without shared GPUs. Dims: M nodes.
+// free GPUs by node and stops nothing. Works for clusters without shared GPUs. Dims: M nodes.
 #pragma once
 
 #include <bit>
@@ -117,12 +117,12 @@ class FreedGpus {
   int32_t gpus_;
   int32_t min_share_;
   bool one_node_, any_nodes_;
-  bool found_ = false;  // some node has enough free GPUs, or had at some time
-  bool dirty_ = true;   // a node that matters changed since the last enough()
+  bool found_ = false;  // whether some node has, or had, enough free GPUs
+  bool dirty_ = true;   // whether a node that matters changed since the last enough()
   int32_t free_;
   int32_t max_nodes_ = 0;
   std::vector<int32_t> added_;       // (M)
-  std::vector<int32_t> nodes_with_;  // number of nodes by free GPUs
+  std::vector<int32_t> nodes_with_;  // number of nodes, by their number of free GPUs
 };
 
 }  // namespace yard

@@ -64,7 +64,7 @@ class LinearKeyTreap {
     *at = slot;
   }
 
-  // Removes a job. Does nothing if it is absent.
+  // Removes a job. Does nothing if the job is absent.
   void remove(int32_t slot) {
     if (tree_[slot] == 0) return;
     const int32_t t = tree_[slot] - 1;
@@ -129,7 +129,7 @@ class LinearKeyTreap {
 
    private:
     struct Head {
-      RankedJob job;  // last of its tree that is not yet returned
+      RankedJob job;  // last job of its tree that is not yet returned
       double per_us;
       std::vector<int32_t> path;  // slots whose left subtree is not yet visited
     };
@@ -157,7 +157,7 @@ class LinearKeyTreap {
 
     const LinearKeyTreap& order_;
     int64_t now_us_;
-    std::vector<Head> heads_;  // one per tree; a heap with the last in order in front
+    std::vector<Head> heads_;  // heads, one per tree, as a heap with the last job in order in front
   };
 
  private:

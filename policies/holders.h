@@ -1,5 +1,6 @@
 // Jobs that hold GPUs and may be preempted, from the last in order to the first. HeapGpuHolders
-// sorts them at each decision; TreapGpuHolders reads an order kept between decisions.
+// sorts the jobs that hold GPUs at each decision; TreapGpuHolders reads an order kept between
+// decisions.
 #pragma once
 
 #include <algorithm>
@@ -42,7 +43,7 @@ class HeapGpuHolders final : public JobsHoldingGpus {
 
 class TreapGpuHolders final : public JobsHoldingGpus {
  public:
-  // Requires: both outlive this; `order` does not change before the last next().
+  // Requires: both arguments outlive this object; `order` does not change before the last next().
   TreapGpuHolders(const LinearKeyTreap& order, VictimIndex& victim_index, int64_t now_us)
       : order_(order), victim_index_(victim_index), now_us_(now_us) {}
   RankedJob next() override {

@@ -57,7 +57,7 @@ void push_newly_waiting(const View& view, RankedQueue& ranked, KeyOf key_of) {
 
 // Starts waiting jobs in order of their keys and skips jobs that do not fit.
 // `all_reduce_settings_of` returns the all-reduce and link priority of a job on its placement.
-// Empty: the job's own.
+// Without a function, a job uses the all-reduce that it asks for.
 using ExchangeOf = std::function<AllReduceSettings(int32_t slot, std::span<const Piece> pieces)>;
 void start_in_order(const View& view, RankedQueue& ranked, PlacementRule placement, Draft& draft,
                     const ExchangeOf& all_reduce_settings_of = {});

@@ -33,7 +33,7 @@ class Policy {
     bool preemptive = false;
     bool uses_limits = false;   // uses the limits that users set
     bool resizes_jobs = false;  // chooses the sizes of elastic jobs
-    // Optional fields of snapshots that it cannot do without, such as "job.model".
+    // Optional fields of snapshots that the policy cannot do without, such as "job.model".
     std::vector<std::string> snapshot_fields = {};
     // Settings and their defaults: `describe<Config>` of the policy's own struct.
     std::function<std::vector<Field>()> fields = describe<NoConfig>;
@@ -54,8 +54,9 @@ class Policy {
   // classes and nodes, which change on a live cluster; those of the first part may not.
   virtual size_t lasting_bytes(const View& view) const { return memory_bytes(view); }
 
-  // Writes edits into the draft. Depends on its arguments only. The memory is zero before the first
-  // decision and kept between decisions. The view lists the changes since the last decision.
+  // Writes edits into the draft. The decision depends on the arguments only. The memory is zero
+  // before the first decision and kept between decisions. The view lists the changes since the last
+  // decision.
   virtual void decide(const View& view, Memory& memory, Draft& draft) const = 0;
 
   // Fills a zeroed memory from a snapshot of a live cluster, in which every job counts as changed.

@@ -2,7 +2,7 @@
 // stopped one by one, last first, until the placement rule accepts a placement. (Until the job's
 // tenant is within its limit, only holders of that tenant are stopped.) Then each victim, first in
 // order first, runs on if the placement does not need its GPUs. First-fit and best-fit need only
-// their number.
+// the number of GPUs.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ struct PreemptionRule {
 
 class PreemptionPlanner {
  public:
-  // Requires: all arguments outlive this.
+  // Requires: all arguments outlive this object.
   PreemptionPlanner(const View& view, JobsHoldingGpus& holders, const PreemptionRule& rule,
                     Draft& draft)
       : view_(view), holders_(holders), rule_(rule), draft_(draft) {}
@@ -41,10 +41,10 @@ class PreemptionPlanner {
   bool has_victim_after(const RankedJob& job);
 
   // Preempts the victims and starts the job. Returns false and changes nothing if there is no
-  // placement even then. Requires: place() finds none.
+  // placement even then. Requires: place() finds no placement for the job.
   bool start(const RankedJob& job);
 
-  // Victims of the last start().
+  // Returns the victims of the last start().
   const std::vector<RankedJob>& stopped() const { return victims_; }
 
  private:
@@ -74,7 +74,7 @@ class PreemptionPlanner {
   std::vector<RankedJob> visited_;  // holders visited so far, last in order first
   std::vector<RankedJob> victims_;
   int32_t over_limit_ = 0;     // GPUs of the job's tenant above its limit once victims_ have left
-  bool any_gpus_ = false;      // the job accepts any GPUs, if there are enough
+  bool any_gpus_ = false;      // whether the job accepts any GPUs, if there are enough
   std::vector<Piece> pieces_;  // the job's placement
 };
 

@@ -62,7 +62,7 @@ class RankedQueue {
     return request_class * lanes_ + lane;
   }
 
-  // Whether the memory was zero: it contains no jobs yet.
+  // Returns whether the memory was zero, so that the queue contains no jobs yet.
   bool fresh() const { return fresh_; }
 
   // Adds a job to class `k`, and shows the class if it was hidden.

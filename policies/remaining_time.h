@@ -17,7 +17,7 @@ struct RemainingTimeByLimit {
   static constexpr Level kLevel = Level::kEstimate;
   // Negative once the limit is passed.
   static LinearDecrease line(const View& view, int32_t slot) {
-    constexpr double kNoLimit = 1e18;  // after all jobs with a limit
+    constexpr double kNoLimit = 1e18;  // key of jobs without a limit, which come after all others
     const int64_t limit_us = view.limit_us(slot);
     if (limit_us == kNone) return {kNoLimit, 0};
     const int64_t left_us = limit_us - view.attained_us(slot);

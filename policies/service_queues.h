@@ -1,7 +1,7 @@
 // The queues of Tiresias (Gu et al., NSDI 2019, section 3.2). A job moves to the END of the next
-// queue when its attained service, time x GPUs, reaches the limit of its queue. Upper queues go
-// first. Within a queue, running jobs go before waiting ones; preempted jobs wait at the front,
-// others in order of entry. Dims: S slots.
+// queue when its attained service, time x GPUs, reaches the limit of its queue. Jobs in upper
+// queues go first. Within a queue, running jobs go before waiting ones; preempted jobs wait at the
+// front, others in order of entry. Dims: S slots.
 #pragma once
 
 #include <array>
@@ -43,20 +43,21 @@ class ServiceHistory {
  private:
   static constexpr int32_t kBins = 8 * 40;
   struct Sum {
-    double mean, jobs_from, gpu_s_from;  // of a bin; totals of it and later bins
+    double mean, jobs_from, gpu_s_from;  // mean service of a bin; number and services of the jobs
+                                         // in this and later bins
   };
   struct Counts {
     int64_t finished, fitted, sums;
   };
   double* jobs_;   // (bins)
-  double* gpu_s_;  // (bins)  sum of their services
+  double* gpu_s_;  // (bins)  sum of the services of the jobs in the bin
   Sum* sums_;  // (bins + 1)  of the last fit: one for each bin with jobs, rising, then an end mark
   Counts* counts_;  // (1)
 };
 
 struct ServiceQueueRule {
   std::array<double, 2> limits_us = {3250e6, 7200e6};  // GPU-us of service at which a queue ends
-  double gpu_exponent = 1;                             // service is time x GPUs to this power
+  double gpu_exponent = 1;  // exponent of GPUs: service is time x GPUs to this power
   double cost_weight = 0;   // multiple of the preemption cost, left out of service
   double promote_knob = 0;  // promotes a job that waited this multiple of its run time; 0: never
   bool gittins = false;     // orders the jobs of a queue by Gittins index first
@@ -110,7 +111,7 @@ class ServiceQueues {
   bool has_running_rank(int32_t slot) const { return rank_[slot] < kFirstWaiting; }
   double weight(int32_t slot) const;
   int64_t uncounted_service_us(int32_t slot) const;
-  // Attained since its last promotion.
+  // Returns the service that the job attained since its last promotion.
   int64_t served_us(int32_t slot) const {
     return view_.attained_us(slot) - (base_us_ == nullptr ? 0 : base_us_[slot]);
   }
@@ -123,7 +124,8 @@ class ServiceQueues {
   void update_service(int32_t slot) {
     gpu_s_[slot] = static_cast<double>(served_us(slot)) * 1e-6 * weight(slot);
   }
-  double index(int32_t slot) const;  // 0 to 0.5, lower for a higher Gittins index; 0 without one
+  double index(int32_t slot)
+      const;  // rank of the job, 0 to 0.5: lower for a higher Gittins index, 0 without an index
   void schedule_demotion(int32_t slot);
   void drop(int32_t slot);
   void enter_at_end(std::vector<int32_t>& slots);
@@ -142,10 +144,12 @@ class ServiceQueues {
   double* gpu_s_;   // (S)  service from which the index follows; for holders at this decision
   Counts* counts_;  // (1)
   LinearKeyTreap demotions_;                  // holders; the next to change queue is last in order
-  std::optional<LinearKeyTreap> promotions_;  // waiting jobs likewise; none without promotion
-  std::optional<ServiceHistory> history_;     // none without an index
-  int64_t* base_us_ = nullptr;                // (S)  attained at its last promotion
-  int64_t* waited_us_ = nullptr;     // (S)  wait since then, having run, up to wait_from_us_
+  std::optional<LinearKeyTreap> promotions_;  // waiting jobs, of which the next to be promoted is
+                                              // last in order; none without promotion
+  std::optional<ServiceHistory> history_;     // history of services; none without a Gittins index
+  int64_t* base_us_ = nullptr;                // (S)  service attained at the job's last promotion
+  int64_t* waited_us_ =
+      nullptr;  // (S)  wait since the last promotion, of a job that has run, up to wait_from_us_
   int64_t* wait_from_us_ = nullptr;  // (S)
   std::vector<int32_t> moved_;
   std::vector<int32_t> just_demoted_;  // holders that change queue at this moment

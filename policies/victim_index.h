@@ -1,8 +1,8 @@
 // Finds the nodes where preemption makes room first if holders stop from the last in order. For
 // each job size up to one node, orders the nodes by the holder whose stop makes the room. A
 // holder's key is linear in time, so a change or a query costs O(log nodes). The columns are in a
-// policy's memory. For whole GPUs without faults. Dims: S slots, M nodes, G GPUs, Z job sizes in
-// GPUs.
+// policy's memory. Works for whole GPUs without faults. Dims: S slots, M nodes, G GPUs, Z job sizes
+// in GPUs.
 #pragma once
 
 #include <cstdint>
@@ -30,8 +30,8 @@ class VictimIndex {
 
   bool is_index_available() const { return serves_; }
 
-  // Marks the nodes of a job that changed, started or stopped. Call after the change. `held` may
-  // lack jobs that a draft started: these jobs cannot be preempted yet.
+  // Marks the nodes of a job that changed, started or stopped. Call this after the slot has
+  // changed. `held` may lack jobs that a draft started: these jobs cannot be preempted yet.
   void update(int32_t slot);
 
   // Recomputes the marked nodes. Must be called before a decision ends.
@@ -67,16 +67,16 @@ class VictimIndex {
   bool serves_;
   std::vector<int32_t> sizes_;           // (Z)  rising
   std::vector<LinearKeyTreap> by_size_;  // (Z)  nodes
-  uint8_t* bound_ = nullptr;             // (Z, M)  1: the key is only an upper bound
+  uint8_t* bound_ = nullptr;             // (Z, M)  1: the node's key is only an upper bound
   int32_t* first_ = nullptr;             // (S)  1 + a GPU of the first node of the job, 0 for none
   int32_t* next_ = nullptr;              // (G)  1 + a GPU of the next node, 0 after the last
-  int32_t* owner_ = nullptr;             // (G)  the last slot there; it may have left
-  std::vector<int32_t> dirty_;           // nodes to recompute
+  int32_t* owner_ = nullptr;    // (G)  the last slot that held the GPU; its job may have left
+  std::vector<int32_t> dirty_;  // nodes to recompute
   struct Holder {
     int32_t slot, gpus;
     Key key;
   };
-  std::vector<Holder> holders_;  // of one node, last in order first
+  std::vector<Holder> holders_;  // jobs that hold GPUs of one node, the last in order first
 };
 
 }  // namespace yard

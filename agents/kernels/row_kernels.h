@@ -1,5 +1,6 @@
-// Elementwise passes after the products of row_layers.h, without LibTorch. Versions for wider
-// vectors give the same bits. Dims: B samples, R rows, H columns; a line is a vector per sample.
+// Elementwise passes after the products of row_layers.h, without LibTorch. Versions of a kernel for
+// wider vectors give bit-identical results. Dims: B samples, R rows, H columns; a line is a vector
+// per sample.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +9,7 @@ namespace yard {
 
 // Rows of consecutive samples. Other arguments start at the first of them.
 struct RowSegments {
-  const int64_t* offset;  // (B + 1) sample b has rows [offset[b], offset[b + 1]) of all
+  const int64_t* offset;  // (B + 1) sample b has the rows [offset[b], offset[b + 1]) of all rows
   int64_t samples, width;
 
   int64_t begin(int64_t b) const { return offset[b] - offset[0]; }

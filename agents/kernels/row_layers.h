@@ -1,6 +1,6 @@
-// Fused layers over the rows of all samples: each is a product and one pass over memory.
-// Parameters, `context` and inputs computed by layers have gradients; rows (x of score_rows and
-// relu_linear_segment_sum) have none. Dims: B samples, R rows, F features per row, H, G hidden
+// Fused layers over the rows of all samples: each layer is a matrix product and one pass over
+// memory. Parameters, `context` and inputs computed by layers have gradients; rows (x of score_rows
+// and relu_linear_segment_sum) have none. Dims: B samples, R rows, F features per row, H, G hidden
 // units; offset (B
 // + 1) int64: sample b has rows [offset[b], offset[b + 1]).
 #pragma once

@@ -48,18 +48,19 @@ struct ExploreConfig {
 struct Minibatch {
   RaggedBatch seen;
   torch::Tensor action;              // (B) int64
-  torch::Tensor old_log_prob;        // (B)  of the policy at collection
-  torch::Tensor behaviour_log_prob;  // (B)  of the behaviour policy mu, which may explore
-  torch::Tensor advantage;           // (B)  normalised over the minibatch of all ranks
-  torch::Tensor target;              // (B)  for the critic; undefined without one
-  torch::Tensor old_value;           // (B)  the critic's value at collection; undefined without one
-  torch::Tensor expert_action;       // (B) int64  the expert's action
+  torch::Tensor old_log_prob;        // (B)  log pi(a) of the policy when the sample was collected
+  torch::Tensor behaviour_log_prob;  // (B)  log mu(a) of the behaviour policy, which may explore
+  torch::Tensor advantage;           // (B)  advantage, normalised over the minibatch of all ranks
+  torch::Tensor target;              // (B)  target of the critic; undefined without a critic
+  torch::Tensor old_value;  // (B)  value by the critic at collection; undefined without a critic
+  torch::Tensor expert_action;  // (B) int64  the expert's action
 };
 
 struct Loss {
-  torch::Tensor each;  // (B) its mean is minimised
+  torch::Tensor each;  // (B) loss of each sample; training minimises the mean
   torch::Tensor kl;    // (B) divergence from the policy at collection; undefined: not measured
-  std::vector<std::pair<const char*, torch::Tensor>> metrics;  // (B) each; logged as means
+  std::vector<std::pair<const char*, torch::Tensor>>
+      metrics;  // (B) values per sample, which are logged as means
 };
 
 class Learner {
@@ -70,21 +71,21 @@ class Learner {
     std::vector<Field> (*settings)();
   };
   struct Requirements {
-    int steps = 0;             // decisions per environment between updates; 0: whole episodes
-    bool critic = false;       // value estimates of the observations
-    bool groups = false;       // neighbouring environments replay the same jobs
-    bool expert_acts = false;  // the expert decides, in all environments
-    bool expert_leads =
-        false;           // expert decides in the first environment of each group; not learned from
-    int replay = 0;      // samples kept for later updates
-    double explore = 0;  // share of decisions drawn from the exploration mask
+    int steps = 0;              // decisions per environment between updates; 0: whole episodes
+    bool critic = false;        // whether the learner needs value estimates of observations
+    bool groups = false;        // whether neighbouring environments replay the same jobs
+    bool expert_acts = false;   // whether the expert decides in all environments
+    bool expert_leads = false;  // whether the expert decides in the first environment of each
+                                // group, from which nothing is learned
+    int replay = 0;             // number of samples kept for later updates
+    double explore = 0;         // share of decisions drawn from the exploration mask
   };
 
   virtual ~Learner() = default;
   virtual Requirements requirements() const = 0;
   // Samples a legal action. If the exploration mask has no legal action, returns that of pick().
-  // Otherwise one of these is drawn uniformly with probability e = requirements().explore, else
-  // pick() is used. If pick() samples from pi, the log-probability returned is log mu(a):
+  // With probability requirements().explore, one of the actions to explore is drawn uniformly;
+  // otherwise pick() chooses. If pick() samples from pi, the log-probability returned is log mu(a):
   //   mu = (1 - e) pi + e h,   h = 1 / (actions in the exploration mask) for those, else 0
   SampledAction act(const ActionDistribution& options, Rng& rng) const;
   virtual Returns compute_advantages(const Experience& experience) = 0;

@@ -25,7 +25,7 @@ struct ReplayConfig {
 struct NStepReturn {
   double reward = 0;
   double discount = 0;  // factor of the bootstrap value; 0: the episode terminated
-  int64_t next = -1;    // sample to bootstrap from; -1: none
+  int64_t next = -1;    // index of the sample to bootstrap from; -1: none
 };
 
 struct ReplayBatch {
@@ -33,8 +33,9 @@ struct ReplayBatch {
   std::vector<NStepReturn> n_step_return;  // n-step return of each sample
 };
 
-// Draws with replacement from all samples with a known successor. These exclude the newest sample
-// of each environment and the last of a truncated episode. Discounts as in time_aware_gae().
+// Draws with replacement from all samples with a known successor. The newest sample of each
+// environment and the last one of a truncated episode have no known successor. Rewards are
+// discounted as in time_aware_gae().
 ReplayBatch sample_replay(const Experience& experience, const ReplayConfig& config);
 
 // Network outputs for samples: the `heads` of each, computed in parts on the threads.

@@ -10,17 +10,18 @@
 namespace yard {
 
 struct Returns {
-  std::vector<float> advantage;     // (I)
-  std::vector<float> target;        // (I)  for the critic; empty without one
-  std::vector<int64_t> drawn = {};  // samples to learn from, with replay; else all new ones
+  std::vector<float> advantage;  // (I)
+  std::vector<float> target;     // (I)  target of the critic; empty without a critic
+  std::vector<int64_t> drawn =
+      {};  // samples to learn from with replay; without, all new samples are used
 };
 
 // Generalised advantage estimation in continuous time. With delta_t = r_t + g_t V_{t+1} - V_t,
 //   A_t = delta_t + g_t l_t A_{t+1},   g_t = exp(-dt_t / horizon),   l_t = dt_t > 0 ? lambda : 1
 // (Schulman et al. 2016, eq. 16; the discount by elapsed time as in Bradtke and Duff 1994).
-// Decisions at the same moment neither discount nor decay. A terminated episode has no future
-// value. A truncated one bootstraps from `final_value`, an environment's last sample from
-// `last_value` (N). Rewards are multiplied by `reward_scale`.
+// Between decisions at the same moment there is neither discount nor decay. A terminated episode
+// has no future value. A truncated episode bootstraps from `final_value`, an environment's last
+// sample from `last_value` (N). Rewards are multiplied by `reward_scale`.
 Returns time_aware_gae(const Rollout& rollout, std::span<const float> last_value, double horizon_s,
                        double lambda, double reward_scale);
 
@@ -28,7 +29,8 @@ Returns time_aware_gae(const Rollout& rollout, std::span<const float> last_value
 // discounted:
 //   delta_t = r_t - rate dt_t + V_{t+1} - V_t,   A_t = delta_t + l_t A_{t+1}
 // (Zhang and Ross, "On-policy deep reinforcement learning for the average-reward criterion", 2021,
-// with the time between decisions as in Bradtke and Duff). `rate` is in scaled rewards.
+// with the time between decisions as in Bradtke and Duff). `rate` is the average reward per second,
+// in scaled rewards.
 Returns average_reward_gae(const Rollout& rollout, std::span<const float> last_value, double rate,
                            double lambda, double reward_scale);
 

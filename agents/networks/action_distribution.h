@@ -1,6 +1,6 @@
 // The categorical action distribution of each sample: its rows, then the no-op. Samples are packed
-// without padding; each has its own softmax. Dims: B samples, R rows; offset (B + 1) int64: sample
-// b has rows [offset[b], offset[b + 1]), and its choices begin at offset[b] + b.
+// without padding; each sample has its own softmax. Dims: B samples, R rows; offset (B + 1) int64:
+// sample b has rows [offset[b], offset[b + 1]), and its choices begin at offset[b] + b.
 #pragma once
 
 #include <algorithm>
@@ -13,9 +13,10 @@ namespace yard {
 
 // The actions of one environment at one decision: R rows, then the no-op.
 struct ActionDistribution {
-  std::span<const float> log_prob;  // (R + 1) under the policy: rows, then the no-op
-  const uint8_t* mask;              // by action
-  int32_t nothing;                  // index of the no-op
+  std::span<const float>
+      log_prob;  // (R + 1) log probabilities under the policy: of the rows, then of the no-op
+  const uint8_t* mask;  // by action
+  int32_t nothing;      // index of the no-op
   const uint8_t* exploration_mask =
       nullptr;  // 1: exploration may take this action; null: not requested
 

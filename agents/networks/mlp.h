@@ -25,8 +25,8 @@ class TorchWindowLayer : public torch::nn::Module {
   torch::Tensor forward(const torch::Tensor& rows, const torch::Tensor& cluster,
                         const torch::Tensor& offset);
 
-  NamedTensors tensors(
-      const std::string& name) const;  // as WindowLayer in policies/learned/layers.h
+  NamedTensors tensors(const std::string& name)
+      const;  // computes the same as WindowLayer in policies/learned/layers.h
 
  private:
   torch::Tensor rows_;  // (J F, H)

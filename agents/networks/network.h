@@ -21,12 +21,13 @@ namespace yard {
 struct RaggedBatch {
   torch::Tensor jobs;     // (R, F)
   torch::Tensor offset;   // (B + 1) int64  sample b has rows [offset[b], offset[b + 1])
-  torch::Tensor count;    // (B, 1)     rows of a sample, at least 1
+  torch::Tensor count;    // (B, 1)     number of rows of a sample, at least 1
   torch::Tensor cluster;  // (B, C)
   torch::Tensor prior;    // (R + B)    logits; very low where an action is illegal
 };
 
-// Heads by name. Every network has these two; one may have more, which a learner requests by name.
+// Heads by name. Every network has the heads `policy` and `value`; further heads are requested by
+// name.
 inline const std::string kPolicyHead = "policy";  // (R + B) logits: prior + scores
 inline const std::string kValueHead = "value";    // (B)
 using Heads = std::vector<std::string>;
@@ -76,7 +77,8 @@ class Network : public torch::nn::Module {
   }
   // Registers an orthogonal_linear().
   torch::nn::Linear layer(const char* name, int64_t in, int64_t out, double gain, bool bias);
-  // The policy's tensors by name, without the normaliser's. They are exported and imported.
+  // The policy's tensors by name, without the normaliser's. The policy's tensors are exported and
+  // imported.
   virtual NamedTensors policy() const = 0;
 
   torch::Tensor standardised_jobs(const RaggedBatch& batch) const;     // (R, F)

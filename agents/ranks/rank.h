@@ -10,14 +10,15 @@ struct Rank {
   int rank = 0, size = 1;
   std::string host;  // address of rank 0
   int port = 0;
-  bool store_exists = false;  // torchrun's own store already listens there
+  bool store_exists = false;  // whether torchrun's own store already listens at host and port
   std::string file;           // a file visible to all ranks, used instead of host and port
 };
 
 // Reads, in this order: YARD_RANK_FILE with RANK and WORLD_SIZE (`train --ranks`); RANK,
 // WORLD_SIZE, MASTER_ADDR, MASTER_PORT (torchrun, Kubernetes); SLURM_PROCID, SLURM_STEP_NUM_TASKS
 // (srun); OMPI_COMM_WORLD_RANK and _SIZE, or PMI_RANK and PMI_SIZE (mpirun). MASTER_ADDR and
-// MASTER_PORT override those found. Without any: one rank. Throws InputError naming the variable.
+// MASTER_PORT override those found. Without any such variable there is one rank. Throws InputError,
+// naming the variable, for an invalid value.
 Rank rank_from_environment(const std::function<const char*(const char*)>& get);
 
 // Returns the first host of a Slurm list: "gpu[003-017,20],login" -> "gpu003".

@@ -24,19 +24,21 @@ class Rollout {
   // Appends the current observations of `worlds`.
   void add_observations(const VectorEnv& from, std::span<const int32_t> worlds);
 
-  std::vector<int32_t> world;          // (I) filled by add_observations(), as the next two
-  std::vector<double> at_s;            // (I) seconds since the episode began
+  std::vector<int32_t> world;  // (I) environment of the sample; add_observations() fills this and
+                               // the next two columns
+  std::vector<double> at_s;    // (I) seconds since the episode began
   std::vector<int32_t> expert_action;  // (I) the expert's action
   // Filled by the caller: the action and its outcome.
   std::vector<int32_t> action;  // (I)
   std::vector<float> log_prob;  // (I)  log pi(a) of the policy
   std::vector<float>
-      behaviour_log_prob;          // (I)  log mu(a) of the behaviour policy, which may explore
-  std::vector<float> value;        // (I)  empty without a critic
-  std::vector<float> reward;       // (I)  usually minus job-seconds
-  std::vector<float> dt_s;         // (I)
-  std::vector<Ending> ending;      // (I)
-  std::vector<float> final_value;  // (I)  of the last observation if truncated, else 0
+      behaviour_log_prob;     // (I)  log mu(a) of the behaviour policy, which may explore
+  std::vector<float> value;   // (I)  value of the observation by the critic; empty without a critic
+  std::vector<float> reward;  // (I)  reward of the action, usually minus job-seconds
+  std::vector<float> dt_s;    // (I)
+  std::vector<Ending> ending;  // (I)
+  std::vector<float>
+      final_value;  // (I)  value of the last observation if the episode was truncated, else 0
 
   // Returns the samples `index` as one batch which owns its memory.
   RaggedBatch batch(std::span<const int64_t> index) const;
@@ -66,7 +68,7 @@ class Rollout {
   std::vector<int64_t> offset_;  // (I) first row of a sample
   std::vector<int32_t> rows_;    // (I)
   std::vector<float> cluster_;   // (I, C)
-  std::vector<float> prior_;     // (R + I) of each sample's rows, then of its no-op
+  std::vector<float> prior_;     // (R + I) prior logits of each sample's rows, then of its no-op
 };
 
 // Return the current observations of `worlds`, or the final ones of all, as one batch.

@@ -24,7 +24,7 @@ struct Observations {
   std::span<const int32_t> expert_action;  // (N) the expert's action
   // The last step.
   std::span<const float> reward;   // (N)
-  std::span<const float> dt_s;     // (N) seconds that passed
+  std::span<const float> dt_s;     // (N) seconds that passed since the previous decision
   std::span<const Ending> ending;  // (N)
   // The last observation of an environment before its episode was truncated.
   std::span<const float> final_jobs, final_cluster;  // (N, J, F), (N, C)
@@ -44,12 +44,14 @@ class VectorEnv {
   // Starts the first episode of every environment.
   virtual void reset() = 0;
 
-  // Applies one legal action per environment (N). Skips those which wait for begin_episodes().
+  // Applies one legal action per environment (N). Skips environments which wait for
+  // begin_episodes().
   virtual void step(std::span<const int32_t> actions) = 0;
-  virtual void begin_episodes() = 0;  // the next one in every environment, abandoning the current
+  virtual void
+  begin_episodes() = 0;  // begins the next episode in every environment, abandoning the current one
   virtual bool is_done(int world) const = 0;
 
-  virtual double elapsed_s(int world) const = 0;  // since its episode began
+  virtual double elapsed_s(int world) const = 0;  // seconds since the environment's episode began
 
   // Each episode plays one of `env_specs()` env_specs, drawn at random. After select_env_spec(),
   // all later episodes play this one.

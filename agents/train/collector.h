@@ -13,7 +13,8 @@ struct CollectorConfig {
   uint64_t seed = 1;
   int group = 1;
   int first_world = 0, all_worlds = 1;  // over all ranks
-  bool interruptible = true;            // during a rollout; else the caller checks between updates
+  bool interruptible =
+      true;  // whether a signal interrupts a rollout; if not, the caller checks between updates
 };
 
 class Collector {
@@ -30,7 +31,8 @@ class Collector {
   // the observed states are added to it.
   void collect(int number, std::vector<GoldenState>* golden);
 
-  // Discards the samples of the last collect(). The counts below refer to these samples.
+  // Discards the samples of the last collect(). The counts below refer to the samples collected
+  // since.
   void discard_collected() {
     rollout_.keep_first(kept_);
     mean_jcts_s_.clear();
@@ -42,7 +44,9 @@ class Collector {
   const Rollout& rollout() const { return rollout_; }
   std::vector<float> last_values();               // (N) values of the current observations
   std::vector<int64_t> samples_to_learn() const;  // new samples, without those of a leading expert
-  double expert_matches() const { return expert_matches_; }  // decisions equal to the expert's
+  double expert_matches() const {
+    return expert_matches_;
+  }  // number of decisions equal to the expert's
   std::vector<double> take_mean_jcts_s() { return std::exchange(mean_jcts_s_, {}); }
 
  private:

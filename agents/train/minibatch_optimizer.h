@@ -10,10 +10,11 @@
 namespace yard {
 
 struct UpdateStats {
-  std::vector<std::pair<std::string, double>> metrics;  // means over the update
+  std::vector<std::pair<std::string, double>>
+      metrics;  // metrics of the learner, as means over the update
   double approx_kl = 0;
-  double grad_norm = 0;    // largest of all steps, before clipping
-  std::string non_finite;  // a non-finite value, which ended the update
+  double grad_norm = 0;    // largest gradient norm of all steps, before clipping
+  std::string non_finite;  // name of a non-finite value, which ended the update; empty: none
 };
 
 class MinibatchOptimizer {

@@ -18,9 +18,9 @@ struct OptimizerConfig {
 struct TrainConfig {
   std::string learner = "group";
   std::string network = "job-scorer";
-  std::string start;  // folder of a checkpoint
+  std::string start;  // folder of a checkpoint from whose weights training starts
   uint64_t seed = 1;
-  // Length, and early stopping.
+  // Length of the training, and early stopping.
   int updates = 20;
   int validate_every = 2;
   int patience = 0;

@@ -18,11 +18,12 @@ namespace yard {
 // Update 0, the untrained network, has a validation score only.
 struct TrainStats {
   int update = 0;
-  int64_t samples = 0;       // decisions so far, of all ranks
-  int64_t episodes = 0;      // ended so far, of all ranks, including those for the normaliser
-  double samples_per_s = 0;  // over the last update
+  int64_t samples = 0;  // number of decisions so far, of all ranks
+  int64_t episodes =
+      0;  // episodes that have ended, of all ranks, including those for the normaliser
+  double samples_per_s = 0;  // samples per second in the last update
   double rows = 0;           // mean per decision
-  double mean_jct_s = 0;     // of the episodes which ended in this update; 0: none
+  double mean_jct_s = 0;     // mean JCT of the episodes which ended in this update; 0: none ended
   double agreement = 0;      // share of decisions equal to the expert's
   double lr = 0;
   double validation = 0;  // score of this update; 0: not validated
@@ -36,7 +37,8 @@ struct TrainCallbacks {
   // Returns the score of a policy; lower is better. Called for the untrained network, as update 0,
   // and every `validate_every` updates.
   std::function<double(const TrainingResult&, int update)> validate;
-  // Called after a validation. `best`: better than all before, including the untrained network.
+  // Called after a validation. `best`: the score is better than all before, including that of the
+  // untrained network.
   std::function<void(const TrainingResult&, int update, double score, bool best)> validated;
   // Called on every rank after the above: the moment to save.
   std::function<void()> save;
@@ -47,14 +49,15 @@ class Trainer {
   using MakeVectorEnv = std::function<std::unique_ptr<VectorEnv>(const VectorEnvOptions&)>;
 
   // `learner` and `network` are the settings of those which `config` names. Throws InputError if
-  // they conflict. Requires: `ranks` and the data behind the environments outlive the trainer.
+  // the settings conflict. Requires: `ranks` and the data behind the environments outlive the
+  // trainer.
   Trainer(const TrainConfig& config, const Settings& learner, const Settings& network,
           const MakeVectorEnv& make_worlds, Communicator& ranks, nlohmann::ordered_json provenance);
   ~Trainer();
 
   // Starts from the policy weights and the normaliser of a checkpoint; the critic is fresh. Throws
-  // InputError naming `where` if they are another network's. Requires: config.start is set; no
-  // update was made.
+  // InputError, naming `where`, if the weights are those of another network. Requires: config.start
+  // is set; no update was made.
   void start_from(const Tensors& weights, const std::string& where);
 
   // Trains to the last update, or through update `until` if that is sooner. Validates the untrained
@@ -69,9 +72,9 @@ class Trainer {
   void restore(const std::filesystem::path& folder);  // throws InputError
 
   int update() const;
-  double latest_score() const;     // of the last validation, 0 before the first
-  double untrained_score() const;  // of update 0; 0: not validated
-  bool done() const;               // all updates are made, or patience has run out
+  double latest_score() const;     // score of the last validation; 0 before the first validation
+  double untrained_score() const;  // score of update 0, the untrained network; 0: not validated
+  bool done() const;               // whether all updates are made, or patience has run out
   TrainingResult trained() const;
   // Seconds by stage since construction, see profile.h.
   std::vector<std::pair<std::string, double>> profile() const;

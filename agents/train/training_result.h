@@ -13,9 +13,9 @@ namespace yard {
 struct TrainingResult {
   std::string network;
   Tensors weights;
-  std::vector<GoldenState> golden;  // with this network's logits
+  std::vector<GoldenState> golden;  // recorded states with the logits of this network
   nlohmann::ordered_json provenance;
-  double core_s = 0;  // CPU time of all ranks
+  double core_s = 0;  // core-seconds that all ranks used
 };
 
 }  // namespace yard

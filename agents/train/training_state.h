@@ -23,7 +23,8 @@ std::string join_state(const StateFiles& files);
 StateFiles split_state(const std::string& joined);
 
 std::string to_archive(const torch::nn::Module& module);
-std::string to_archive(torch::optim::Adam& adam);  // by the order of its parameters
+std::string to_archive(
+    torch::optim::Adam& adam);  // packs the optimiser's state, in the order of its parameters
 // Throws InputError naming `where` if the tensors have another shape.
 void from_archive(const std::string& bytes, torch::nn::Module& module, const std::string& where);
 void from_archive(const std::string& bytes, torch::optim::Adam& adam, const std::string& where);

@@ -10,8 +10,9 @@
 namespace yard {
 
 struct OnnxDifference {
-  std::optional<double> most;  // largest, over the logits of all golden states; none: not checked
-  std::string about;           // the version of ONNX Runtime, or why it was not checked
+  std::optional<double>
+      most;           // largest difference of a logit, over all golden states; none: not checked
+  std::string about;  // the version of ONNX Runtime, or why it was not checked
 };
 
 // Runs the Python which YARD_ONNX_PYTHON names, else python3. Throws RunError if ONNX Runtime is

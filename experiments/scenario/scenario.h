@@ -33,7 +33,8 @@ struct ScenarioVariation {
   friend bool operator==(const ScenarioVariation&, const ScenarioVariation&) = default;
 };
 
-constexpr double kMaxScale = 1000;  // of clusters and loads; the least is its inverse
+constexpr double kMaxScale =
+    1000;  // largest factor on clusters and loads; the least factor is its inverse
 
 // Parses the allowed actions: `start`, `preempt`, `move`. Throws InputError, naming `where`, for
 // other words, without `start`, or for `move` without `preempt`.
@@ -63,23 +64,23 @@ struct ScenarioOptions {
   std::optional<double> congestion;
   double cost_scale = 1;
   bool skip_unusable = false;
-  bool gpus_needed = false;     // jobs without GPUs are unusable: published rules have none
+  bool gpus_needed = false;     // whether jobs without GPUs are unusable, as under published rules
   uint64_t seed = 1;            // of a generator
   int generate_jobs = 0;        // number of jobs to generate; 0: the generator's own
-  Settings trace_settings;      // of a generator or a reader
+  Settings trace_settings;      // settings of a generator or a reader
   std::string profiles;         // files or folders of profiles, joined by commas
   std::string faults;           // file of recorded faults
   Settings fault_model;         // FaultModel: mean rates of drawn faults
   Settings checkpoints;         // CheckpointCostModel: save and restore cost by model size
-  RunTimeFiles measured;        // for run times missing in the trace
+  RunTimeFiles measured;        // files that give run times which the trace lacks
   Settings models;              // settings of JobModelDraw
   Settings demands;             // settings of JobAttributeDraw
-  ScenarioVariation variation;  // of the cluster and the load
+  ScenarioVariation variation;  // variation of the cluster and the load
 };
 
 // Faults: recorded ones from a file, and a model from which each replica draws its own.
 struct FaultPlan {
-  std::vector<Fault> recorded;  // on the trace's clock
+  std::vector<Fault> recorded;  // recorded faults, on the trace's clock
   FaultModel model;
   uint64_t seed = 1;
 };
@@ -90,7 +91,7 @@ struct TraceOnCluster {
   ClusterSpec cluster;
   FaultPlan faults;
   std::shared_ptr<Speeds> speeds;  // null: no model has known speeds; shared by replicas
-  ScenarioVariation variation;     // its cluster size is already applied
+  ScenarioVariation variation;     // variation, of which the cluster size is already applied
 };
 
 // Loads trace and cluster. A generator's arrivals are scaled to the cluster. Throws InputError,
@@ -135,10 +136,10 @@ struct Scenario {
   Window window;
   ClusterSpec cluster;
   double cost_scale = 1;
-  double factor = 1;        // by which distances between arrivals were multiplied
-  double congestion = 0;    // measured; 0 if not measured
+  double factor = 1;        // factor by which distances between arrivals were multiplied
+  double congestion = 0;    // measured congestion; 0 if it was not measured
   double load = 0;          // offered_load()
-  bool opens_test = false;  // the window reaches into a recorded trace's last fifth
+  bool opens_test = false;  // whether the window reaches into a recorded trace's last fifth
   std::shared_ptr<Speeds> speeds;
   std::vector<int32_t> job_of_stage;  // (E)  index in `trace` of each job in `stage_jobs`
   std::optional<Trace> stage_jobs;    // the jobs split into stages, if any has several
@@ -155,7 +156,7 @@ struct Scenario {
 // Returns a copy whose arrivals differ by up to 10 minutes, and whose load differs by up to 4 %.
 Scenario replica_of(const Scenario& scenario, const Rng& rng);
 
-// Returns `count` replicas, determined by `seed`. A single one is the scenario itself.
+// Returns `count` replicas, determined by `seed`. A single replica is the scenario itself.
 std::vector<Scenario> replicas_of(const Scenario& scenario, int count, uint64_t seed);
 
 }  // namespace yard

@@ -15,8 +15,9 @@ namespace yard {
 
 class Speeds {
  public:
-  // Loads profiles from files or folders, joined by commas, then the cluster's own models. A file
-  // overrides the cluster. Throws InputError. Requires: the trace and the cluster of the run.
+  // Loads profiles from files or folders, joined by commas, then the cluster's own models. Speeds
+  // in a profile override those of the cluster's file. Throws InputError. Requires: the trace and
+  // the cluster of the run.
   Speeds(const std::string& paths, const Trace& trace, const ClusterSpec& cluster);
   Speeds(const Speeds&) = delete;
 

@@ -10,8 +10,8 @@
 namespace yard {
 
 // Sets the tenant of every job. Does nothing if any job has a tenant, or if some node accepts jobs
-// without a tenant. Otherwise such jobs could run nowhere. A tenant's chance is its share of GPUs
-// among the tenants which own enough for the job.
+// without a tenant. Jobs without a tenant could run nowhere if all nodes had owners. A tenant's
+// chance is its share of GPUs among the tenants which own enough for the job.
 void draw_tenants(Trace& trace, const ClusterSpec& cluster, const Rng& rng);
 
 // Returns a note on jobs whose tenant the cluster lacks, without a full stop. No quota or limit

@@ -45,7 +45,7 @@ class CandidateEvaluator {
   const std::vector<TuneCell>& cells_;
   ResultFolder results_;
   bool stops_;                         // whether all cells allow preemption
-  std::vector<ReplicaIndex> replays_;  // of one candidate, longest first
+  std::vector<ReplicaIndex> replays_;  // replays of one candidate, the longest first
 };
 
 }  // namespace yard

@@ -30,13 +30,14 @@ struct SeparableNaturalEvolution {
 
 struct EvolutionOptions {
   int generations = 40;
-  int candidates = 16;             // population size per generation; even
-  int episodes = 8;                // per generation, the same for all candidates
-  int validate_every = 5;          // generations
-  double step = 0.05;              // initial sigma, as a share of each number's range
-  std::vector<std::string> learn;  // numbers by name; empty: all without a given value
-  std::vector<std::string> drop;   // boolean settings turned off at random in some episodes
-  double drop_share = 0.25;        // chance of each, per episode
+  int candidates = 16;     // population size per generation; even
+  int episodes = 8;        // episodes per generation, the same for all candidates
+  int validate_every = 5;  // generations
+  double step = 0.05;      // initial sigma, as a share of each number's range
+  std::vector<std::string>
+      learn;  // names of the settings to learn; empty: all numbers without a given value
+  std::vector<std::string> drop;  // boolean settings turned off at random in some episodes
+  double drop_share = 0.25;       // chance that an episode turns each of these settings off
   // Weight of losses in the tail (p99) and of the largest jobs in a candidate's score:
   //   ln(mean ratio) + tails (max(0, ln(p99 ratio)) + max(0, ln(largest jobs' mean ratio)))
   double tails = 0;
@@ -47,14 +48,15 @@ struct EvolutionOptions {
 struct Evolved {
   std::vector<std::pair<std::string, std::string>> settings;  // the learned numbers
   double ratio = 1;    // validation score as a ratio to the start's
-  int generation = 0;  // in which it was found; 0: the start
+  int generation = 0;  // generation in which the result was found; 0: it is the start
   int64_t played = 0;  // episodes
 };
 
 // Score of one episode.
 struct EpisodeScore {
   double mean_jct_s = 0, p99_jct_s = 0;
-  double largest_jct_s = 0;  // over the tenth of jobs with most GPUs, whole sizes
+  double largest_jct_s =
+      0;  // mean JCT of the tenth of jobs with most GPUs, rounded to whole job sizes
   // Cost of the replay: job-seconds in the system, and decisions. An episode which costs many times
   // more than with the start is aborted.
   double job_time_s = 0, decisions = 0;
@@ -64,7 +66,7 @@ struct EpisodeScore {
 struct EvolutionState {
   SeparableNaturalEvolution snes;
   Evolved best;
-  std::vector<EpisodeScore> start, start_on_validation;  // (E)  scores of the start
+  std::vector<EpisodeScore> start, start_on_validation;  // (E)  scores of the initial settings
 };
 std::string to_json(const EvolutionState& state);
 // Throws InputError, naming `where`, if `json` is not such a state.

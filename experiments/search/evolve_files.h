@@ -27,13 +27,13 @@ class EvolveFiles {
     int validation_episodes = 0;
     std::string warmup;
     bool drain = false;
-    std::string options;              // of the command, except those which do not affect results
+    std::string options;  // options of the command, except those which do not affect results
     std::vector<std::string> traces;  // sha256 of each
   };
 
   explicit EvolveFiles(SearchInputs search);
 
-  // Reads the saved state. Throws InputError if there is none or it belongs to another search.
+  // Reads the saved state. Throws InputError if there is no state or it belongs to another search.
   EvolutionState load_state();
 
   // Writes policy and state, with the CPU seconds of this and previous processes. Does nothing if

@@ -22,7 +22,7 @@ struct ExplainedSetting {
   std::string name, value, default_value, about;  // default_value: the default; about: help text
   double gain_share = 0;  // share of the total log gain with the terms up to this one
   // Mean JCT of the selected terms without this one / with it, in all and by size class; 0 for a
-  // class without jobs. Above 1: the term helps.
+  // class without jobs. A ratio above 1 means that the term helps.
   double without = 1;
   std::array<double, kSizeClasses> without_by_class{};
 };
@@ -30,7 +30,7 @@ struct ExplainedSetting {
 struct GainExplanation {
   std::vector<ExplainedSetting> terms;
   double whole = 1;       // rule / defaults: mean JCT, geometric mean over cells
-  double formula = 1;     // selected terms / defaults, likewise
+  double formula = 1;     // selected terms / defaults: mean JCT, geometric mean over cells
   double gain_share = 0;  // ln formula / ln whole
 };
 

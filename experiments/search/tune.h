@@ -30,7 +30,7 @@ struct Tuned {
   int evaluated = 0;                                          // candidates, refused ones included
   int refused = 0;
   std::vector<double> default_jct_s;  // by cell: mean JCT over replicas, defaults
-  std::vector<double> jct_s;          // the same with the tuned settings
+  std::vector<double> jct_s;          // by cell: mean JCT over replicas, tuned settings
   double ratio = 1;                   // jct_s / default_jct_s, geometric mean; the objective
 };
 
@@ -42,7 +42,8 @@ Tuned tune(const std::vector<TuneCell>& cells, const std::string& policy, const 
 // Returns the index of the policy with the least JCT, geometric mean over cells.
 size_t best_of(const std::vector<Tuned>& tuned);
 
-// Returns the numeric settings of a policy which `given` does not set. Throws InputError if none.
+// Returns the numeric settings of a policy which `given` does not set. Throws InputError if no
+// numeric setting is free.
 std::vector<Field> free_numeric_settings(const std::string& policy, const Settings& given);
 // text_from_unit_interval() prints the value at `unit` to four digits. to_unit_interval() and
 // from_unit_interval() map a setting's range to [0, 1] and back. Ranges of two decades or more are

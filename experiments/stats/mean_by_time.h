@@ -12,7 +12,7 @@ namespace yard {
 
 struct MeanWithBlockInterval {
   double mean = 0;
-  Interval interval;  // 95 %; NaN with too few jobs
+  Interval interval;  // 95 % interval of the mean; NaN with too few jobs
   int64_t jobs = 0;
   int blocks = 0;
   double draw_sd = 0;  // standard deviation of the log mean between draws

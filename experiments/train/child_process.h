@@ -20,7 +20,7 @@ std::string run_sibling_program(const std::string& program,
                                 const std::vector<std::string>& arguments);
 
 struct ExitedChild {
-  pid_t pid = 0;  // 0: no child has ended
+  pid_t pid = 0;  // process id; 0: no child has ended
   int code = 0;   // exit code, or 128 + signal
 };
 // Returns a child which has ended since the last call, without waiting for one.

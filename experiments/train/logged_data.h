@@ -1,4 +1,4 @@
-// The recorded actions of a decision log as training data. The first part of its time is for
+// The recorded actions of a decision log as training data. The first part of the log's time is for
 // training, the rest is held out for validation.
 #pragma once
 
@@ -16,8 +16,10 @@ namespace yard {
 
 // How often a network chooses the recorded actions of a decision log.
 struct Agreement {
-  int64_t steps = 0, agreed = 0;                      // steps with more than one legal action
-  int64_t action_steps = 0, action_steps_agreed = 0;  // of these, steps other than the no-op
+  int64_t steps = 0, agreed = 0;  // steps with more than one legal action
+  int64_t action_steps = 0,
+          action_steps_agreed =
+              0;  // steps with several legal actions whose recorded action is not the no-op
   int64_t decisions = 0, reproduced = 0;  // reproduced: all steps agree, none is unrepresentable
   int64_t unrepresentable = 0;            // recorded actions which the task cannot represent
   std::vector<std::pair<int32_t, bool>> by_decision;  // (decision, reproduced), by decision

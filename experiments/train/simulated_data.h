@@ -42,7 +42,7 @@ struct TrainingDataConfig {
   uint64_t validate_seed = 2001;
   int adapt_updates = 0;
   int keep = 2;
-  std::string from_log;  // a decision log instead of all of these
+  std::string from_log;  // decision log to learn from, instead of a simulated trace
   int log_draws = 5;
 
   void fields(FieldList& f);
@@ -104,8 +104,8 @@ class SimulatedData final : public TrainingData {
   std::vector<ScenarioPtr>
       adaptation_scenarios_;  // earlier jobs of validation_scenarios_, or empty
   std::vector<Window> windows_;
-  std::vector<std::string> skipped_cells_;  // cells, with the reason
-  std::vector<std::string> notes_;          // about traces and episodes
+  std::vector<std::string> skipped_cells_;  // skipped cells, each with the reason
+  std::vector<std::string> notes_;          // notes for the user about traces and episodes
   int episode_jobs_ = 0;                    // upper limit
 };
 

@@ -1,6 +1,6 @@
 // The plan of a sweep: points of a search space, and rungs of updates. At each rung the better
-// trials are promoted to the next (successive halving, Jamieson and Talwalkar 2016). One rung is
-// random search. The plan is a deterministic function of the file.
+// trials are promoted to the next (successive halving, Jamieson and Talwalkar 2016). A plan with
+// one rung is a random search. The plan is a deterministic function of the file.
 #pragma once
 
 #include <string>
@@ -25,14 +25,15 @@ struct SweepConfig {
 
 struct SweepPlan {
   SweepConfig config;
-  Settings base;                           // of `train`, with the sweep's own for all trials
-  std::vector<Settings> trials;            // additional settings of each trial
-  std::vector<int> rungs;                  // updates, ascending; the last is the whole training
-  std::vector<int> rung_trials;            // trials at each rung
+  Settings base;  // settings of `train`, with those that the sweep sets for all trials
+  std::vector<Settings> trials;  // additional settings of each trial
+  std::vector<int>
+      rungs;  // updates at which each rung ends, ascending; the last is the whole training
+  std::vector<int> rung_trials;            // number of trials at each rung
   std::vector<int> rungs_before_rounding;  // all rungs, before rounding up to a validation
   int validate_every = 1;                  // updates
 
-  int updates() const;  // sum over all trials and rungs
+  int updates() const;  // number of updates, summed over all trials and rungs
   // "27 trials, rungs of 10, 18 updates for ..."; mentions rounded rungs, which may have merged.
   std::string text() const;
 };

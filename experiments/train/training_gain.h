@@ -40,7 +40,7 @@ std::string verdict_of(const AgreementGain& gain);
 // One trial's best validation.
 struct TrialScore {
   double score = NAN;
-  double untrained = NAN;  // of update 0; NaN: unknown
+  double untrained = NAN;  // score of update 0, the untrained network; NaN: unknown
   // Ratio to the untrained network. NaN: ratio or interval unknown.
   TrainingGain learned = {NAN, {NAN, NAN}};
 };

@@ -70,9 +70,10 @@ struct Change {
   double ratio = std::numeric_limits<double>::quiet_NaN();
   Interval interval = {std::numeric_limits<double>::quiet_NaN(),
                        std::numeric_limits<double>::quiet_NaN()};
-  int blocks = 0;           // after merging correlated neighbours
-  bool conclusive = false;  // enough blocks, and an interval within two decades
-  bool same = true;         // every job waits exactly as under the baseline
+  int blocks = 0;  // number of blocks after merging correlated neighbours
+  bool conclusive =
+      false;  // whether there are enough blocks, and the interval spans less than two decades
+  bool same = true;  // whether every job waits exactly as under the baseline
   // By over 10 %, in exact arithmetic; from 0, any wait is growth.
   bool mean_grows = false, longest_wait_grows = false;
 
@@ -81,8 +82,9 @@ struct Change {
 
 // A group of jobs.
 struct Row {
-  std::string name;          // "17-32", a user, a partition; empty: not in the log
-  bool single_size = false;  // a single GPU count within the last size range before it
+  std::string name;  // "17-32", a user, a partition; empty: not in the log
+  bool single_size =
+      false;  // whether the row is for a single GPU count, within the size range of the row before
   int64_t jobs = 0;
   WaitFigures logged;
   std::vector<WaitFigures> by;  // (C)
@@ -105,7 +107,8 @@ struct Comparison {
   Table by_size;       // by ascending number of GPUs: 1, 2-4, 5-8, 9-16, 17-32, ...
   Table by_user;       // by descending number of jobs
   Table by_partition;  // by descending number of jobs
-  double logged_ratio = std::numeric_limits<double>::quiet_NaN();  // baseline / log, mean waits
+  double logged_ratio = std::numeric_limits<double>::quiet_NaN();  // ratio of mean waits: under the
+                                                                   // baseline / in the log
 };
 
 // Requires: jobs by submission, each with (C) times, and at least the baseline.

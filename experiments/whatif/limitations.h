@@ -1,5 +1,5 @@
-// Limits of a log: missing information, and how it was read. Each is one sentence, printed before
-// any figure.
+// Limits of a log: missing information, and how it was read. Each limitation is one sentence,
+// printed before any figure.
 #pragma once
 
 #include <string>
@@ -11,11 +11,12 @@ namespace yard::whatif {
 
 struct LogInfo {
   bool cluster_inferred = false;
-  std::string cluster = {};             // as text
-  int64_t cluster_gpus = 0;             // 0: not known
-  bool has_eligible = false;            // eligible times are logged, so holds are not waits
-  bool ignores_eligible = false;        // trace.arrival=Submit: eligible times are ignored
-  std::vector<std::string> notes = {};  // about GPU types and policies without the data they use
+  std::string cluster = {};       // as text
+  int64_t cluster_gpus = 0;       // 0: not known
+  bool has_eligible = false;      // eligible times are logged, so holds are not waits
+  bool ignores_eligible = false;  // trace.arrival=Submit: eligible times are ignored
+  std::vector<std::string> notes =
+      {};  // notes about GPU types and policies without the data they use
 };
 
 // Returns sentences without full stops. Requires: some job is scored.

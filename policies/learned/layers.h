@@ -13,14 +13,14 @@ namespace yard {
 
 using RowMatrix = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 using Vector = Eigen::VectorXf;
-using Shapes = std::map<std::string, std::vector<int64_t>>;  // of tensors, by name
+using Shapes = std::map<std::string, std::vector<int64_t>>;  // shapes of tensors, by name
 
-// Returns the weights. Throws InputError naming their origin if one of these tensors is missing,
-// has another shape or is not finite, or if there is any other tensor.
+// Returns the weights. Throws InputError, naming the origin of the weights, if one of the tensors
+// of `shapes` is missing, has another shape or is not finite, or if there is any other tensor.
 const TrainedWeights& check_tensors(const TrainedWeights& weights, const Shapes& shapes);
 
-// Returns the length of a vector among the tensors. Throws InputError if it is missing, or longer
-// than kMaxHidden.
+// Returns the length of a vector among the tensors. Throws InputError if the tensor is missing, or
+// longer than kMaxHidden.
 int64_t length_of(const TrainedWeights& weights, const std::string& name);
 
 // Returns the settings of a network whose only setting is `hidden`.

@@ -15,7 +15,7 @@
 namespace yard {
 
 constexpr int64_t kMaxHidden = 1024;    // largest number of units of a layer
-constexpr float kLayerNormEps = 1e-5F;  // added to the variance
+constexpr float kLayerNormEps = 1e-5F;  // added to the variance in layer normalisation
 
 // Arguments for the construction of a network; not kept afterwards.
 struct TrainedWeights {

@@ -22,8 +22,9 @@ namespace yard {
 
 class OnnxGraph {
  public:
-  using Value = std::string;                       // name of a tensor in the graph
-  using Dim = std::variant<int64_t, std::string>;  // fixed size, or name of a variable one
+  using Value = std::string;  // name of a tensor in the graph
+  using Dim =
+      std::variant<int64_t, std::string>;  // fixed size of a dimension, or name of a variable one
   using Attribute = std::pair<std::string, std::variant<int64_t, float>>;
 
   // Requires: `weights` outlives the graph.

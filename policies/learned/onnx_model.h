@@ -1,6 +1,7 @@
 // Writes model.onnx, a checkpoint's network for programs without this library: for one decision,
 //   rows (R, F), cluster (C), prior (R + 1)  ->  logits (R + 1), of the rows, then of doing nothing
-// R is the number of rows. Features are not standardised. An illegal action has a very low prior.
+// R is the number of rows. The model's inputs are features which are not standardised. An illegal
+// action has a very low prior.
 #pragma once
 
 #include <string>

@@ -14,7 +14,7 @@ struct OpenedPolicy {
   std::unique_ptr<Policy> policy;
   std::string name;  // for tables: the registered name, the agent, or the file
   Policy::Info info;
-  std::string digest = {};     // of a checkpoint, else empty
+  std::string digest = {};     // hash of the checkpoint; empty for other policies
   double core_s = 0;           // core-seconds of its training; 0: unknown
   std::string untrained = {};  // of a checkpoint: text that opens it before training
 };

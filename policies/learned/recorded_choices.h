@@ -1,6 +1,7 @@
 // Recorded decisions of any policy, as steps of an agent's task: the observation at each step and
-// the action taken. `yardmaster log choices` writes them, `train --from-log` learns from them.
-// Dims: I steps, R rows of all steps, F row features, C cluster features, M inexpressible actions.
+// the action taken. `yardmaster log choices` writes recorded choices, `train --from-log` learns
+// from them. Dims: I steps, R rows of all steps, F row features, C cluster features, M
+// inexpressible actions.
 #pragma once
 
 #include <cstdint>
@@ -14,15 +15,16 @@ namespace yard {
 
 struct RecordedChoices {
   ObservationShape shape;
-  std::vector<int32_t> rows;       // (I)  number of rows
-  std::vector<float> jobs;         // (R, F)
-  std::vector<float> cluster;      // (I, C)
-  std::vector<float> prior;        // (R + I)  for each step its rows, then doing nothing more;
-                                   // kMaskedLogit for an illegal action
-  std::vector<int32_t> action;     // (I)  the row; rows[i]: do nothing more
-  std::vector<int32_t> decision;   // (I)  index of the recorded decision, from 0
-  std::vector<float> time_s;       // (I) since the first decision
-  std::vector<float> probability;  // (I)  of the whole decision, under the policy that made it
+  std::vector<int32_t> rows;      // (I)  number of rows
+  std::vector<float> jobs;        // (R, F)
+  std::vector<float> cluster;     // (I, C)
+  std::vector<float> prior;       // (R + I)  for each step its rows, then doing nothing more;
+                                  // kMaskedLogit for an illegal action
+  std::vector<int32_t> action;    // (I)  index of the chosen row; rows[i]: do nothing more
+  std::vector<int32_t> decision;  // (I)  index of the recorded decision, from 0
+  std::vector<float> time_s;      // (I) seconds since the first decision
+  std::vector<float>
+      probability;  // (I)  probability of the whole decision, under the policy that made it
   // Actions taken that the task cannot express, one entry each.
   std::vector<int32_t> missed_decision;  // (M)
   std::vector<float> missed_time_s;      // (M)
@@ -32,11 +34,11 @@ struct RecordedChoices {
   // Appends an observation. The caller appends the action and all other columns.
   void add(const Observation& seen);
 
-  // Returns where each step's rows begin in `jobs` (I + 1). Its priors begin i later.
+  // Returns where each step's rows begin in `jobs` (I + 1). The priors of step i begin i later.
   std::vector<int64_t> offsets() const;
 
   // Returns the steps [from, to) and the missed actions between the times of `from` and `to`. The
-  // first part also has all earlier ones, the last part all later ones.
+  // first part also has all earlier steps, the last part all later steps.
   RecordedChoices part(int64_t from, int64_t to) const;
 
   // Writes step i to `out` as a task's observe() would. Rows that do not exist are left unchanged.
