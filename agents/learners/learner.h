@@ -59,8 +59,7 @@ struct Minibatch {
 struct Loss {
   torch::Tensor each;  // (B) loss of each sample; training minimises the mean
   torch::Tensor kl;    // (B) divergence from the policy at collection; undefined: not measured
-  std::vector<std::pair<const char*, torch::Tensor>>
-      metrics;  // (B) values per sample, which are logged as means
+  std::vector<std::pair<const char*, torch::Tensor>> metrics;  // (B) each, logged as means
 };
 
 class Learner {

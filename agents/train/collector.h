@@ -31,8 +31,8 @@ class Collector {
   // the observed states are added to it.
   void collect(int number, std::vector<GoldenState>* golden);
 
-  // Discards the samples of the last collect(). The counts below refer to the samples collected
-  // since.
+  // Discards the samples of the last collect(). The counts below are those of the
+  // last collect().
   void discard_collected() {
     rollout_.keep_first(kept_);
     mean_jcts_s_.clear();
@@ -46,7 +46,7 @@ class Collector {
   std::vector<int64_t> samples_to_learn() const;  // new samples, without those of a leading expert
   double expert_matches() const {
     return expert_matches_;
-  }  // number of decisions equal to the expert's
+  }  // decisions equal to those of the expert
   std::vector<double> take_mean_jcts_s() { return std::exchange(mean_jcts_s_, {}); }
 
  private:
