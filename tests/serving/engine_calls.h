@@ -39,7 +39,8 @@ inline pb::DecideResponse ask_engine(Engine& engine, const pb::DecideRequest& re
 
 struct EngineFixture {
   explicit EngineFixture(const std::string& policy, EngineOptions options = {})
-      : models({{policy, ""}}), engine(options, models, [this](const ServedDecision&) { ++seen; }) {}
+      : models({{policy, ""}}),
+        engine(options, models, [this](const ServedDecision&) { ++seen; }) {}
 
   ModelCatalog models;
   std::atomic<int> seen = 0;
