@@ -1,5 +1,5 @@
-// Expected run time of a job, as published orders use it: the user's limit. Without a limit, or at
-// a level of information that hides it, Helios' rolling estimate.
+// Expected run time of a job: the time limit that its user set, as in published policies. Helios'
+// rolling estimate replaces a limit that is missing, hidden from the policy or exceeded.
 #pragma once
 
 #include <algorithm>
@@ -12,12 +12,12 @@ namespace yard {
 
 class ExpectedRunTime {
  public:
-  // Uses RollingEstimate::bytes() of memory. Requires: constructed at every decision.
+  // Takes RollingEstimate::bytes() bytes of `bump`. Requires: each decision makes a new object.
   ExpectedRunTime(const View& view, BumpAllocator& bump) : view_(view), estimate_(view, bump) {
     estimate_.on_events(view);
   }
 
-  // Returns the expected run time in seconds; more than the job has run so far.
+  // Returns the expected run time in seconds, which exceeds the time that the job has run.
   double total_s(int32_t slot) const {
     if (view_.level() >= Level::kEstimate) {
       const int64_t limit_us = view_.limit_us(slot);
@@ -28,7 +28,7 @@ class ExpectedRunTime {
     return estimate_.total_s(view_, slot);
   }
 
-  // Returns the rest of total_s() in microseconds; at least 1.
+  // Returns total_s() minus the time that the job has run, in microseconds and at least 1.
   int64_t left_us(int32_t slot) const {
     const auto total_us = static_cast<int64_t>(total_s(slot) * 1e6);
     return std::max<int64_t>(total_us - view_.attained_us(slot), 1);

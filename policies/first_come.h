@@ -8,11 +8,11 @@
 
 namespace yard {
 
-// Starts waiting jobs in order of arrival, each task on the node with the highest score at that
-// moment. Skips jobs without a placement and later jobs with an identical request.
+// Starts waiting jobs in order of arrival. Each task goes to the node with the highest `score`. A
+// job without a placement is skipped, like all later jobs with an identical request.
 inline void start_first_come(const View& view, const TaskPlacer::Score& score, Draft& draft) {
   const TaskPlacer placer(view);
-  std::set<int32_t> unplaceable;  // size classes without a placement
+  std::set<int32_t> unplaceable;  // request classes whose jobs find no placement
   for (const int32_t slot : waiting_in_order(view, QueueOrder::kArrival)) {
     if (unplaceable.contains(view.request_class(slot))) continue;
     const int32_t n = placer.place(slot, {}, score, draft.scratch());

@@ -1,6 +1,5 @@
-// Jobs that hold GPUs and may be preempted, from the last in order to the first. HeapGpuHolders
-// sorts the jobs that hold GPUs at each decision; TreapGpuHolders reads an order kept between
-// decisions.
+// Iterates over jobs that hold GPUs and may be preempted, from the last in order to the first.
+// HeapGpuHolders sorts the jobs at each decision; TreapGpuHolders reads a stored order.
 #pragma once
 
 #include <algorithm>
@@ -15,10 +14,10 @@ namespace yard {
 class JobsHoldingGpus {
  public:
   virtual ~JobsHoldingGpus() = default;
-  // Returns the next holder. Its slot is kNone after the first in order.
+  // Returns the next job, or a job with slot kNone at the end of the iteration.
   virtual RankedJob next() = 0;
 
-  // Returns an index that finds victims faster than a walk, or null if there is none.
+  // Returns an index that finds victims faster than calls of next(), or null without an index.
   virtual VictimIndex* index() { return nullptr; }
 };
 
@@ -38,12 +37,12 @@ class HeapGpuHolders final : public JobsHoldingGpus {
  private:
   static bool before(const RankedJob& a, const RankedJob& b) { return a.key < b.key; }
 
-  std::vector<RankedJob> jobs_;  // a heap with the last in order on top
+  std::vector<RankedJob> jobs_;  // a heap with the last job in order on top
 };
 
 class TreapGpuHolders final : public JobsHoldingGpus {
  public:
-  // Requires: both arguments outlive this object; `order` does not change before the last next().
+  // Requires: `order` and `victim_index` outlive this; `order` is constant until the last next().
   TreapGpuHolders(const LinearKeyTreap& order, VictimIndex& victim_index, int64_t now_us)
       : order_(order), victim_index_(victim_index), now_us_(now_us) {}
   RankedJob next() override {

@@ -1,5 +1,5 @@
 // A policy's memory between decisions: one flat block that snapshots, forks and logs can copy. The
-// policy determines the length of each column. The block is zero at first.
+// policy divides the block into columns. All bytes are zero before the first decision.
 #pragma once
 
 #include <algorithm>
@@ -15,10 +15,10 @@ class Memory {
  public:
   Memory() = default;
   explicit Memory(size_t bytes) { reset(bytes); }
-  // Sets the memory to zero bytes: `bytes`, rounded up to a multiple of 8.
+  // Resizes the memory to `bytes`, rounded up to a multiple of 8, and fills it with zeros.
   void reset(size_t bytes) { words_.assign((bytes + 7) / 8, 0); }
-  // Keeps the first `lasting` bytes, sets the others to zero, and resizes.
-  // Requires: lasting <= bytes.
+  // Resizes the memory to `bytes`, keeps the first `lasting` bytes and sets all bytes after them to
+  // zero. Requires: lasting <= bytes.
   void keep(size_t lasting, size_t bytes) {
     words_.resize((bytes + 7) / 8, 0);
     std::fill(data() + lasting, data() + this->bytes(), std::byte{0});

@@ -12,11 +12,11 @@ namespace yard {
 struct LossFit {
   double b0 = 0, b1 = 1, b2 = 0;
   double at(double work) const { return 1 / (b0 * work + b1) + b2; }
-  // Returns the work after which the loss is down to `target`, or nothing if it never is.
+  // Returns the work after which the loss falls to `target`, or nothing if it never does.
   std::optional<double> work_until(double target) const;
 };
-// `points`: pairs of work and loss, by rising work. Returns nothing for fewer than three points, a
-// loss that does not fall, or a loss of 0 or less.
+// `points`: pairs of work and loss, by rising work. Returns nothing if there are fewer than three
+// points, the loss does not fall, or a loss is 0 or less.
 std::optional<LossFit> fit_loss(const std::vector<std::pair<double, double>>& points);
 
 }  // namespace yard

@@ -1,5 +1,5 @@
-// Time left of a job as a line over time: by the true run time, for an oracle, or by the limit that
-// its user set.
+// The time left of a job as a linear function of time: by its true run time, which only an oracle
+// sees, or by the time limit that its user set.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +15,9 @@ struct TrueRemainingTime {
 
 struct RemainingTimeByLimit {
   static constexpr Level kLevel = Level::kEstimate;
-  // Negative once the limit is passed.
+  // Returns the time until the user's limit, which is negative after the limit.
   static LinearDecrease line(const View& view, int32_t slot) {
-    constexpr double kNoLimit = 1e18;  // key of jobs without a limit, which come after all others
+    constexpr double kNoLimit = 1e18;  // puts jobs without a limit after jobs with a limit
     const int64_t limit_us = view.limit_us(slot);
     if (limit_us == kNone) return {kNoLimit, 0};
     const int64_t left_us = limit_us - view.attained_us(slot);

@@ -1,8 +1,8 @@
-// Finds the nodes where preemption makes room first if holders stop from the last in order. For
-// each job size up to one node, orders the nodes by the holder whose stop makes the room. A
-// holder's key is linear in time, so a change or a query costs O(log nodes). The columns are in a
-// policy's memory. Works for whole GPUs without faults. Dims: S slots, M nodes, G GPUs, Z job sizes
-// in GPUs.
+// Finds the nodes where preemption makes room first if running jobs stop from the last in order.
+// For each job size up to one node, nodes are ordered by the key of the job whose stop makes the
+// room. The key is linear in time, so a change or a query costs O(log nodes). The arrays of the
+// index are in a policy's memory. The index needs whole GPUs without faults. Dims: S slots, M
+// nodes, G GPUs, Z job sizes (numbers of GPUs).
 #pragma once
 
 #include <cstdint>
@@ -18,23 +18,23 @@ namespace yard {
 
 class VictimIndex {
  public:
-  // Returns whether the index works for these jobs: placement `consolidate`, no shared GPUs, no
-  // faults, nodes of one size. If not, it uses no memory and nothing else may be called.
+  // Returns whether the index works: placement `consolidate`, no shared GPUs, no faults, nodes of
+  // one size. If false, the index uses no memory, and no other function of it may be called.
   static bool is_index_available(const View& view, PlacementRule placement);
   static size_t bytes(const View& view, PlacementRule placement);
 
-  // Requires: `bump` gives the same memory at every decision, filled with zeros before the first;
+  // Requires: `bump` gives the same memory at every decision, zeroed before the first decision, and
   // `view` and `held` outlive this.
   VictimIndex(const View& view, PlacementRule placement, const LinearKeyTreap& held,
               BumpAllocator& bump);
 
   bool is_index_available() const { return serves_; }
 
-  // Marks the nodes of a job that changed, started or stopped. Call this after the slot has
-  // changed. `held` may lack jobs that a draft started: these jobs cannot be preempted yet.
+  // Marks the nodes of a job that has just changed, started or stopped. `held` may lack jobs that a
+  // draft started, since the draft cannot preempt these jobs.
   void update(int32_t slot);
 
-  // Recomputes the marked nodes. Must be called before a decision ends.
+  // Recomputes the nodes that update() marked. Call refresh() before a decision ends.
   void refresh() {
     for (const int32_t node : dirty_) refresh(node);
     dirty_.clear();
@@ -46,9 +46,9 @@ class VictimIndex {
     return gpus <= max_gpus || gpus % max_gpus == 0;
   }
 
-  // Lists the victims that make room for a job of `gpus` GPUs: holders after `job`, last first, on
-  // nodes that can be part of the placement. Returns false if there is no placement even then.
-  // `margin`: see PreemptionRule. Requires: supports(gpus); no placement without victims.
+  // Lists victims that make room for `job`, which needs `gpus` GPUs: jobs after it, last first, on
+  // nodes that its placement can use. Returns false if no victims make room. `margin`: see
+  // PreemptionRule. Requires: supports(gpus); the job has no placement without victims.
   bool find_victims(const RankedJob& job, int32_t gpus, double margin,
                     std::vector<RankedJob>& victims);
 
@@ -67,16 +67,16 @@ class VictimIndex {
   bool serves_;
   std::vector<int32_t> sizes_;           // (Z)  rising
   std::vector<LinearKeyTreap> by_size_;  // (Z)  nodes
-  uint8_t* bound_ = nullptr;             // (Z, M)  1: the node's key is only an upper bound
-  int32_t* first_ = nullptr;             // (S)  1 + a GPU of the first node of the job, 0 for none
-  int32_t* next_ = nullptr;              // (G)  1 + a GPU of the next node, 0 after the last
-  int32_t* owner_ = nullptr;    // (G)  the last slot that held the GPU; its job may have left
-  std::vector<int32_t> dirty_;  // nodes to recompute
+  uint8_t* bound_ = nullptr;             // (Z, M)  1: the key of the node is only an upper bound
+  int32_t* first_ = nullptr;             // (S)  1 + a GPU index on the job's first node; 0: no node
+  int32_t* next_ = nullptr;              // (G)  1 + a GPU index on the job's next node; 0: no more
+  int32_t* owner_ = nullptr;             // (G)  slot of the GPU's last job, which may have left
+  std::vector<int32_t> dirty_;           // nodes to recompute
   struct Holder {
     int32_t slot, gpus;
     Key key;
   };
-  std::vector<Holder> holders_;  // jobs that hold GPUs of one node, the last in order first
+  std::vector<Holder> holders_;  // jobs that hold GPUs of one node, last in order first
 };
 
 }  // namespace yard

@@ -6,12 +6,12 @@
 
 namespace yard {
 
-// Returns the same values as a contiguous tensor without gradients.
+// Returns the values of `t` as a contiguous tensor without gradients.
 inline torch::Tensor contiguous_without_gradient(const torch::Tensor& t) {
   return t.detach().contiguous();
 }
 
-// Requires: `t` is contiguous.
+// Returns a pointer to the values of `t`. Requires: `t` is contiguous.
 template <class T = float>
 T* raw_data(const torch::Tensor& t) {
   YARD_CHECK(t.is_contiguous(), "the tensor must be contiguous");

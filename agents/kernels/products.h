@@ -1,5 +1,5 @@
-// Products of narrow row-major matrices. LibTorch's BLAS is slow for these, since it packs and
-// clears before it multiplies. Uses oneDNN if available, else LibTorch.
+// Products of narrow row-major matrices, by oneDNN if available, otherwise by LibTorch. LibTorch's
+// BLAS is slow for narrow matrices, since it packs and clears before it multiplies.
 #pragma once
 
 #include <cstdint>
@@ -16,10 +16,10 @@ struct Matrix {
 
 enum class WriteMode { kOverwrite, kAccumulate };
 
-// c = a b (m, n), or c += a b. Requires: a is (m, k) and b is (k, n).
+// Computes c = a b (m, n), or c += a b. Requires: a is (m, k) and b is (k, n).
 void multiply(const Matrix& a, const Matrix& b, float* c, WriteMode into = WriteMode::kOverwrite);
 
-// The fallback of multiply() without oneDNN.
+// Multiplies with LibTorch, as multiply() does without oneDNN.
 void multiply_by_libtorch(const Matrix& a, const Matrix& b, float* c, WriteMode into);
 
 }  // namespace yard

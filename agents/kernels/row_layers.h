@@ -1,8 +1,8 @@
 // Fused layers over the rows of all samples: each layer is a matrix product and one pass over
-// memory. Parameters, `context` and inputs computed by layers have gradients; rows (x of score_rows
-// and relu_linear_segment_sum) have none. Dims: B samples, R rows, F features per row, H, G hidden
-// units; offset (B
-// + 1) int64: sample b has rows [offset[b], offset[b + 1]).
+// memory. Parameters, `context` and inputs computed by layers have gradients. The rows x of
+// score_rows() and relu_linear_segment_sum() have no gradients. Dims: B samples, R rows, F
+// features per row, H, G hidden units; offset (B + 1) int64: sample b has rows [offset[b],
+// offset[b + 1]).
 #pragma once
 
 #include "agents/kernels/torch.h"
@@ -11,7 +11,7 @@ namespace yard {
 
 struct RowScores {
   torch::Tensor score;  // (R)
-  torch::Tensor sum;    // (B, G) sum of g over the rows of a sample
+  torch::Tensor sum;    // (B, G) sum of g over the rows of each sample
 };
 
 // Scores rows by an MLP whose first layer also adds the `context` of the sample:
@@ -21,7 +21,7 @@ RowScores score_rows(const torch::Tensor& x, const torch::nn::Linear& first,
                      const torch::Tensor& context, const torch::nn::Linear& second,
                      const torch::nn::Linear& last, const torch::Tensor& offset);
 
-// Sums relu(x W' + b + context) over the rows of each sample (B, H).
+// Returns the sum of relu(x W' + b + context) over the rows of each sample (B, H).
 torch::Tensor relu_linear_segment_sum(const torch::Tensor& x, const torch::nn::Linear& layer,
                                       const torch::Tensor& context, const torch::Tensor& offset);
 

@@ -1,4 +1,4 @@
-// The part of LibTorch which the learners use. torch/torch.h takes almost twice as long to compile.
+// Includes the part of LibTorch in use, since torch/torch.h takes almost twice as long to compile.
 #pragma once
 
 #include <torch/autograd.h>

@@ -1,5 +1,5 @@
-// Shared by learners with a replay buffer: draws samples and computes n-step returns.
-// Dims: I samples, N environments.
+// Draws samples and computes n-step returns, for all learners with a replay buffer. Dims: I
+// samples, N environments.
 #pragma once
 
 #include <cstdint>
@@ -33,12 +33,11 @@ struct ReplayBatch {
   std::vector<NStepReturn> n_step_return;  // n-step return of each sample
 };
 
-// Draws with replacement from all samples with a known successor. The newest sample of each
-// environment and the last one of a truncated episode have no known successor. Rewards are
-// discounted as in time_aware_gae().
+// Draws samples with replacement, except those with an unknown successor: the newest sample of each
+// environment and the last of a truncated episode. Discounts rewards like time_aware_gae().
 ReplayBatch sample_replay(const Experience& experience, const ReplayConfig& config);
 
-// Network outputs for samples: the `heads` of each, computed in parts on the threads.
+// The network's outputs for a part of the samples; threads compute the parts in parallel.
 struct BatchOutput {
   RaggedBatch seen;
   NetworkOutput output;
@@ -47,11 +46,11 @@ std::vector<BatchOutput> forward_samples(Network& network, const Rollout& rollou
                                          const std::vector<int64_t>& samples, const Heads& heads,
                                          ThreadPool& threads);
 
-// Returns the bootstrap samples of all draws, in order. A sample appears once per draw.
+// Returns the samples to bootstrap from, in the order of the draws and with repetitions.
 std::vector<int64_t> value_bootstrap_samples(const ReplayBatch& drawn);
 
-// Returns targets R + discount V(next) of the draws; `values` are those of
-// value_bootstrap_samples().
+// Returns the targets R + discount V(next) of the drawn samples. `values` are the values V(next) in
+// the order of value_bootstrap_samples().
 Returns n_step_targets(const ReplayBatch& drawn, const std::vector<float>& values, int64_t samples);
 
 }  // namespace yard

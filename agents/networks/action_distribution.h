@@ -1,5 +1,5 @@
-// The categorical action distribution of each sample: its rows, then the no-op. Samples are packed
-// without padding; each sample has its own softmax. Dims: B samples, R rows; offset (B + 1) int64:
+// The categorical distribution over a sample's actions: its rows, then the no-op. Samples are
+// packed without padding, each with its own softmax. Dims: B samples, R rows; offset (B + 1) int64:
 // sample b has rows [offset[b], offset[b + 1]), and its choices begin at offset[b] + b.
 #pragma once
 
@@ -13,10 +13,9 @@ namespace yard {
 
 // The actions of one environment at one decision: R rows, then the no-op.
 struct ActionDistribution {
-  std::span<const float>
-      log_prob;  // (R + 1) log probabilities under the policy: of the rows, then of the no-op
-  const uint8_t* mask;  // by action
-  int32_t nothing;      // index of the no-op
+  std::span<const float> log_prob;  // (R + 1) log-probabilities of rows, then the no-op
+  const uint8_t* mask;              // by action
+  int32_t nothing;                  // index of the no-op
   const uint8_t* exploration_mask =
       nullptr;  // 1: exploration may take this action; null: not requested
 
@@ -31,14 +30,14 @@ struct ActionDistribution {
 torch::Tensor action_logits(const torch::Tensor& prior, const torch::Tensor& score,
                             const torch::Tensor& nothing, const torch::Tensor& offset);
 
-// From logits (R + B), without gradients: log pi (R + B), and the index of the most likely action
-// (B) int64. The no-op has the index that follows the last row.
+// Without gradients, log_probs() returns log pi (R + B) and argmax_action() the index of the most
+// likely action (B) int64. The index of the no-op follows that of the last row.
 torch::Tensor log_probs(const torch::Tensor& logits, const torch::Tensor& offset);
 torch::Tensor argmax_action(const torch::Tensor& logits, const torch::Tensor& offset);
 
 struct ActionStats {
   torch::Tensor log_prob;  // (B) log pi(a)
-  torch::Tensor entropy;   // (B) H(pi) = -sum_i pi_i log pi_i
+  torch::Tensor entropy;   // (B) entropy H(pi) = -sum_i pi_i log pi_i
 };
 
 // `action` (B) int64: the index of a row within the sample; any index past the last row is the
@@ -46,7 +45,7 @@ struct ActionStats {
 ActionStats action_stats(const torch::Tensor& logits, const torch::Tensor& action,
                          const torch::Tensor& offset);
 
-// l_a - max_i l_i (B): the logit of the action minus the largest logit.
+// Returns l_a - max_i l_i (B): the logit of the action minus the largest logit.
 torch::Tensor logit_below_best(const torch::Tensor& logits, const torch::Tensor& action,
                                const torch::Tensor& offset);
 

@@ -8,10 +8,10 @@
 
 namespace yard {
 
-// Linear layers of these widths, each followed by a ReLU: x_{i+1} = relu(W_i x_i + b_i).
+// Returns linear layers of `widths`, each followed by a ReLU: x_{i+1} = relu(W_i x_i + b_i).
 torch::nn::Sequential make_mlp(const std::vector<int64_t>& widths);
 
-// Tensors of `layers`, then of `last`, named as Mlp in policies/learned/layers.h names them.
+// Returns the tensors of `layers` and `last`, named as in class Mlp (policies/learned/layers.h).
 NamedTensors named_mlp_tensors(const std::string& name, const torch::nn::Sequential& layers,
                                const torch::nn::Linear& last);
 
@@ -21,12 +21,12 @@ class TorchWindowLayer : public torch::nn::Module {
  public:
   TorchWindowLayer(const ObservationShape& shape, int64_t hidden);
 
-  // From standardised rows (R, F) and cluster features (B, C): (B, H).
+  // Maps standardised rows (R, F) and cluster features (B, C) to hidden units (B, H).
   torch::Tensor forward(const torch::Tensor& rows, const torch::Tensor& cluster,
                         const torch::Tensor& offset);
 
-  NamedTensors tensors(const std::string& name)
-      const;  // computes the same as WindowLayer in policies/learned/layers.h
+  NamedTensors tensors(
+      const std::string& name) const;  // named as in class WindowLayer (policies/learned/layers.h)
 
  private:
   torch::Tensor rows_;  // (J F, H)

@@ -1,6 +1,6 @@
-// A trainable network: scores for the rows of a decision, and a value of the state. A network is
-// one file with a class that registers itself (see job_scorer_net.cc).
-// Dims: B samples, R rows of all samples together, F, C features.
+// A trainable network computes scores for the rows of a decision and a value of the state. Each
+// network is one file with a class that registers itself (see job_scorer_net.cc). Dims: B samples,
+// R rows of all samples together, F row features, C cluster features.
 #pragma once
 
 #include <algorithm>
@@ -21,13 +21,12 @@ namespace yard {
 struct RaggedBatch {
   torch::Tensor jobs;     // (R, F)
   torch::Tensor offset;   // (B + 1) int64  sample b has rows [offset[b], offset[b + 1])
-  torch::Tensor count;    // (B, 1)     number of rows of a sample, at least 1
+  torch::Tensor count;    // (B, 1)     number of rows of each sample, at least 1
   torch::Tensor cluster;  // (B, C)
   torch::Tensor prior;    // (R + B)    logits; very low where an action is illegal
 };
 
-// Heads by name. Every network has the heads `policy` and `value`; further heads are requested by
-// name.
+// Names of heads. Every network has policy and value heads; learners may request others by name.
 inline const std::string kPolicyHead = "policy";  // (R + B) logits: prior + scores
 inline const std::string kValueHead = "value";    // (B)
 using Heads = std::vector<std::string>;
@@ -36,7 +35,7 @@ using Heads = std::vector<std::string>;
 class NetworkOutput {
  public:
   void set(const std::string& head, torch::Tensor output) { heads_[head] = std::move(output); }
-  // Requires: the head was requested and the network has it.
+  // Requires: `head` was requested and the network has such a head.
   const torch::Tensor& at(const std::string& head) const;
   const torch::Tensor& logits() const { return at(kPolicyHead); }
   const torch::Tensor& value() const { return at(kValueHead); }
@@ -55,14 +54,14 @@ class Network : public torch::nn::Module {
     std::vector<Field> (*settings)();
   };
 
-  // Creates the layers. Call it once, before any other function.
+  // Creates the layers. Call build() once, before any other function.
   void build(const ObservationShape& shape);
 
   virtual NetworkOutput forward(const RaggedBatch& batch, const Heads& heads) = 0;
   torch::Tensor logits(const RaggedBatch& batch) { return forward(batch, {kPolicyHead}).logits(); }
   torch::Tensor value(const RaggedBatch& batch) { return forward(batch, {kValueHead}).value(); }
 
-  // Returns the policy's tensors for native inference, without the critic's.
+  // Returns the policy's tensors for native inference, without the tensors of the critic.
   Tensors export_policy() const;
   // Throws InputError naming `where` if the tensors do not fit this network.
   void import_policy(const Tensors& tensors, const std::string& where);
@@ -77,8 +76,7 @@ class Network : public torch::nn::Module {
   }
   // Registers an orthogonal_linear().
   torch::nn::Linear layer(const char* name, int64_t in, int64_t out, double gain, bool bias);
-  // The policy's tensors by name, without the normaliser's. The policy's tensors are exported and
-  // imported.
+  // Returns the policy's tensors by name for export and import, without the normaliser's tensors.
   virtual NamedTensors policy() const = 0;
 
   torch::Tensor standardised_jobs(const RaggedBatch& batch) const;     // (R, F)
@@ -99,11 +97,11 @@ struct HiddenConfig {
   void fields(FieldList& f) { f("hidden", hidden, 1, int{kMaxHidden}, "hidden units per layer"); }
 };
 
-// Orthogonal weights and zero biases (Huang et al., "The 37 implementation details of PPO", 2022,
-// detail 2).
+// Returns a linear layer with orthogonal weights and zero biases (Huang et al., "The 37
+// implementation details of PPO", 2022, detail 2).
 torch::nn::Linear orthogonal_linear(int64_t in, int64_t out, double gain, bool bias);
 
-// Returns the network `name`, built, with weights drawn from `seed`.
+// Returns the network `name` after build(), with initial weights drawn from `seed`.
 std::unique_ptr<Network> make_network(const std::string& name, const Settings& settings,
                                       const ObservationShape& shape, uint64_t seed);
 

@@ -23,7 +23,7 @@ class Communicator {
   // Returns the bytes which rank 0 passed.
   virtual std::string broadcast(std::string bytes) = 0;
 
-  // Returns the bytes which each rank passed, by rank, on rank 0; elsewhere an empty vector.
+  // On rank 0, returns the bytes which each rank passed, by rank; on others, an empty vector.
   virtual std::vector<std::string> gather(std::string bytes) = 0;
 };
 

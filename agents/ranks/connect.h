@@ -10,11 +10,11 @@ namespace yard {
 
 struct ConnectOptions {
   std::chrono::milliseconds rendezvous_timeout = std::chrono::minutes(5);
-  // Longest time without a response of a rank. Other ranks wait while rank 0 validates.
+  // Longest wait for the response of a rank. All other ranks wait while rank 0 validates.
   std::chrono::milliseconds response_timeout = std::chrono::minutes(30);
 };
 
-// Throws RunError if the other ranks do not connect in time.
+// Connects this rank to all others. Throws RunError if a rank does not connect in time.
 std::unique_ptr<Communicator> connect(const Rank& rank, const ConnectOptions& options = {});
 
 }  // namespace yard

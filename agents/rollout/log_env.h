@@ -1,5 +1,5 @@
-// Environments that replay recorded decisions: the recorded action is the expert's. step() ignores
-// its actions.
+// Environments that replay recorded decisions. The recorded actions are the expert's actions, and
+// step() ignores the actions given to it.
 #pragma once
 
 #include <memory>
@@ -9,9 +9,9 @@
 
 namespace yard {
 
-// An episode has options.episode_jobs consecutive steps. The environments take successive episodes;
-// each further pass over the log starts at another random offset.
-// Requires: `choices` outlives the worlds and has a step; one rank.
+// An episode has options.episode_jobs consecutive steps of the log. The environments play
+// successive episodes. Each further pass over the log starts at another random offset. Requires:
+// `choices` has a step and outlives the environments; there is one rank.
 std::unique_ptr<VectorEnv> make_log_env(const RecordedChoices& choices,
                                         const VectorEnvOptions& options);
 

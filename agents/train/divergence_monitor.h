@@ -1,4 +1,4 @@
-// Detects a diverged training: values that are not finite or stay beyond a limit.
+// Detects a diverged training: statistics that are not finite or stay beyond a limit.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -9,12 +9,12 @@
 namespace yard {
 
 struct DivergenceMonitor {
-  // A single update may exceed a limit, as the first ones with a critic always do.
+  // Updates in a row beyond a limit after which training stops. Single updates may exceed limits.
   static constexpr int kUpdates = 3;
 
-  int kl = 0, explained_variance = 0;  // consecutive updates beyond the limit
+  int kl = 0, explained_variance = 0;  // number of consecutive updates beyond the limit
 
-  // Returns why training should stop, or an empty string. `explained` is null without a critic.
+  // Returns why training should stop, or "". `explained` (variance) is null without a critic.
   std::string reason_to_stop(const TrainConfig& config, double approx_kl, const double* explained);
 
   NLOHMANN_DEFINE_TYPE_INTRUSIVE(DivergenceMonitor, kl, explained_variance)

@@ -1,4 +1,4 @@
-// One optimiser update: minimises a learner's loss over samples with Adam in shuffled minibatches.
+// Optimiser updates: minimises a learner's loss over samples with Adam in shuffled minibatches.
 // Each rank computes its share of every minibatch; one all-reduce sums the gradients.
 #pragma once
 
@@ -10,21 +10,20 @@
 namespace yard {
 
 struct UpdateStats {
-  std::vector<std::pair<std::string, double>>
-      metrics;  // metrics of the learner, as means over the update
+  std::vector<std::pair<std::string, double>> metrics;  // names and means over the update
   double approx_kl = 0;
   double grad_norm = 0;    // largest gradient norm of all steps, before clipping
-  std::string non_finite;  // name of a non-finite value, which ended the update; empty: none
+  std::string non_finite;  // name of a non-finite value, which ended the update, or ""
 };
 
 class MinibatchOptimizer {
  public:
-  // Requires: the network, the threads and the ranks outlive it.
+  // Requires: the network, the threads and the ranks outlive the optimizer.
   MinibatchOptimizer(Network& network, const OptimizerConfig& config, ThreadPool& threads,
                      Communicator& ranks);
 
-  // Learns from the samples `order` of a rollout. The learning rate is multiplied by 1 -
-  // `progress`, which is in [0, 1]. `rng` shuffles.
+  // Learns from the samples of `rollout` with the indices `order`. The learning rate is multiplied
+  // by 1 - `progress`, with `progress` in [0, 1]. `rng` shuffles.
   UpdateStats update(const Learner& learner, const Rollout& rollout, const Returns& returns,
                      std::vector<int64_t> order, double progress, Rng rng);
 

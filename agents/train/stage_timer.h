@@ -1,5 +1,5 @@
-// Measures how training time divides into stages. Only one thread may enter stages, one at a time.
-// Time outside all stages counts as "other".
+// Measures how training time divides into stages. Only one thread may enter stages, one stage at a
+// time. Time outside all stages counts as "other".
 //   const auto timed = profile.enter(StageTimer::Stage::kUpdate);
 #pragma once
 
@@ -29,7 +29,7 @@ class StageTimer {
 
   ScopedTimer enter(Stage stage) { return ScopedTimer(seconds_[static_cast<size_t>(stage)]); }
 
-  // Returns the seconds of each stage since construction, in order, then of "other".
+  // Returns the seconds of each stage since construction, then of "other", the time outside.
   std::vector<std::pair<std::string, double>> seconds() const {
     std::vector<std::pair<std::string, double>> out;
     double other = std::chrono::duration<double>(Clock::now() - begin_).count();

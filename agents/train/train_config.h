@@ -18,9 +18,9 @@ struct OptimizerConfig {
 struct TrainConfig {
   std::string learner = "group";
   std::string network = "job-scorer";
-  std::string start;  // folder of a checkpoint from whose weights training starts
+  std::string start;  // folder of a checkpoint with the initial weights, or ""
   uint64_t seed = 1;
-  // Length of the training, and early stopping.
+  // Length of a training and conditions to stop early.
   int updates = 20;
   int validate_every = 2;
   int patience = 0;
@@ -43,7 +43,7 @@ struct TrainConfig {
 
   void fields(FieldList& f);
 
-  // Throws InputError if settings conflict. `ranks` processes share the environments.
+  // Throws InputError if settings conflict on `ranks` processes. `groups`: the learner uses groups.
   void check(int ranks, bool groups) const;
 };
 

@@ -1,4 +1,4 @@
-// An agent as training uses it: its environments, and how trained weights become a checkpoint.
+// Prepares an agent for training: makes its environments, and a checkpoint of trained weights.
 #pragma once
 
 #include <memory>
@@ -13,14 +13,14 @@ namespace yard {
 
 class TrainableAgent {
  public:
-  // Throws InputError if there is no such agent or a setting is invalid.
+  // Throws InputError if no agent is called `name` or a setting is invalid.
   TrainableAgent(std::string name, const Settings& settings);
 
   const Agent& agent() const { return *agent_; }
   std::unique_ptr<VectorEnv> environments(std::vector<EnvSpec> env_specs,
                                           const VectorEnvOptions& options) const;
   Checkpoint checkpoint(const TrainingResult& trained) const;
-  // The policy from whose decisions training starts, and with which validation compares.
+  // Returns the expert, from whose decisions training starts and with which validation compares.
   std::unique_ptr<Policy> expert() const;
   std::string expert_name() const { return agent_->expert().policy; }
 

@@ -15,32 +15,30 @@
 
 namespace yard {
 
-// Update 0, the untrained network, has a validation score only.
+// Statistics of an update. Update 0 is the untrained network and has only a validation score.
 struct TrainStats {
   int update = 0;
-  int64_t samples = 0;  // number of decisions so far, of all ranks
-  int64_t episodes =
-      0;  // episodes that have ended, of all ranks, including those for the normaliser
-  double samples_per_s = 0;  // samples per second in the last update
-  double rows = 0;           // mean per decision
-  double mean_jct_s = 0;     // mean JCT of the episodes which ended in this update; 0: none ended
+  int64_t samples = 0;       // decisions of all ranks since the training began
+  int64_t episodes = 0;      // episodes of all ranks that ended since the training began
+  double samples_per_s = 0;  // decisions per second in the last update
+  double rows = 0;           // mean number of rows per decision
+  double mean_jct_s = 0;     // mean JCT of episodes which ended in this update; 0: none
   double agreement = 0;      // share of decisions equal to the expert's
   double lr = 0;
-  double validation = 0;  // score of this update; 0: not validated
-  // The learner's own, approx_kl, grad_norm and, with a critic, explained_variance.
+  double validation = 0;  // validation score of this update; 0: not validated
+  // Metrics of the learner, approx_kl, grad_norm and, with a critic, explained_variance.
   std::vector<std::pair<std::string, double>> metrics;
 };
 
-// All but `save` are called on rank 0 only.
+// Rank 0 calls all callbacks; the other ranks call only `save`.
 struct TrainCallbacks {
   std::function<void(const TrainStats&)> on_update;
-  // Returns the score of a policy; lower is better. Called for the untrained network, as update 0,
-  // and every `validate_every` updates.
+  // Returns the score of a policy; lower is better. Training calls `validate` for the untrained
+  // network (update 0) and every `validate_every` updates.
   std::function<double(const TrainingResult&, int update)> validate;
-  // Called after a validation. `best`: the score is better than all before, including that of the
-  // untrained network.
+  // Called after a validation. `best`: the score is the best so far, the untrained one included.
   std::function<void(const TrainingResult&, int update, double score, bool best)> validated;
-  // Called on every rank after the above: the moment to save.
+  // Called on every rank after a validated update and when run() ends, to save the training.
   std::function<void()> save;
 };
 
@@ -48,35 +46,34 @@ class Trainer {
  public:
   using MakeVectorEnv = std::function<std::unique_ptr<VectorEnv>(const VectorEnvOptions&)>;
 
-  // `learner` and `network` are the settings of those which `config` names. Throws InputError if
-  // the settings conflict. Requires: `ranks` and the data behind the environments outlive the
-  // trainer.
+  // `learner` and `network` are settings of the learner and network in `config`. Throws InputError
+  // if settings conflict. Requires: `ranks` and the data of the environments outlive the trainer.
   Trainer(const TrainConfig& config, const Settings& learner, const Settings& network,
           const MakeVectorEnv& make_worlds, Communicator& ranks, nlohmann::ordered_json provenance);
   ~Trainer();
 
   // Starts from the policy weights and the normaliser of a checkpoint; the critic is fresh. Throws
-  // InputError, naming `where`, if the weights are those of another network. Requires: config.start
-  // is set; no update was made.
+  // InputError naming `where` if the weights do not fit. Requires: config.start is set; no update
+  // was made.
   void start_from(const Tensors& weights, const std::string& where);
 
   // Trains to the last update, or through update `until` if that is sooner. Validates the untrained
   // network before the first update. Throws RunError, naming the update and the cause, if a value
-  // is not finite or training diverges. Throws Interrupted; the unfinished update is then repeated
-  // on resumption.
+  // is not finite or training diverges. If interrupted, throws Interrupted; a resumed training
+  // repeats the unfinished update.
   void run(const TrainCallbacks& events, int until = INT32_MAX);
 
   // Save and restore all state which run() needs to continue exactly, in one folder that is
-  // replaced atomically. Rank 0 writes and reads; every rank must call.
+  // replaced atomically. Rank 0 accesses the folder, but every rank must make the call.
   void save(const std::filesystem::path& folder) const;
   void restore(const std::filesystem::path& folder);  // throws InputError
 
   int update() const;
-  double latest_score() const;     // score of the last validation; 0 before the first validation
-  double untrained_score() const;  // score of update 0, the untrained network; 0: not validated
-  bool done() const;               // whether all updates are made, or patience has run out
+  double latest_score() const;     // score of the last validation, 0 before the first one
+  double untrained_score() const;  // score of the untrained network; 0: not validated
+  bool done() const;               // whether all updates are made or patience has run out
   TrainingResult trained() const;
-  // Seconds by stage since construction, see profile.h.
+  // Returns the seconds of each stage since construction, see stage_timer.h.
   std::vector<std::pair<std::string, double>> profile() const;
 
   class Impl;

@@ -1,4 +1,4 @@
-// The result of training: weights, and golden states which verify copies of them.
+// The result of training: weights, and golden states which verify copies of the weights.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -13,9 +13,9 @@ namespace yard {
 struct TrainingResult {
   std::string network;
   Tensors weights;
-  std::vector<GoldenState> golden;  // recorded states with the logits of this network
+  std::vector<GoldenState> golden;  // golden states with the logits of this network
   nlohmann::ordered_json provenance;
-  double core_s = 0;  // core-seconds that all ranks used
+  double core_s = 0;  // CPU time of all ranks, in core-seconds
 };
 
 }  // namespace yard

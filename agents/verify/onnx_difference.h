@@ -1,5 +1,5 @@
-// Runs a checkpoint's model.onnx in ONNX Runtime, a Python package, and compares its outputs with
-// the recorded ones.
+// Runs a checkpoint's model.onnx in ONNX Runtime, a Python package, and compares the outputs with
+// the recorded outputs.
 #pragma once
 
 #include <optional>
@@ -10,13 +10,12 @@
 namespace yard {
 
 struct OnnxDifference {
-  std::optional<double>
-      most;           // largest difference of a logit, over all golden states; none: not checked
-  std::string about;  // the version of ONNX Runtime, or why it was not checked
+  std::optional<double> most;  // largest difference of logits over golden states; unset: unchecked
+  std::string about;           // version of ONNX Runtime, or the reason why nothing was checked
 };
 
-// Runs the Python which YARD_ONNX_PYTHON names, else python3. Throws RunError if ONNX Runtime is
-// installed but fails to run the model.
+// Runs the Python in the variable YARD_ONNX_PYTHON, or python3 without the variable. Throws
+// RunError if ONNX Runtime is installed but fails to run the model.
 OnnxDifference onnx_difference(const Checkpoint& checkpoint);
 
 }  // namespace yard

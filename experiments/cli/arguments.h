@@ -1,5 +1,5 @@
-// Parses the command lines of all programs. Errors name the option at fault and say what was
-// expected.
+// Parses the command lines of all programs. Error messages name the option at fault and say what
+// was expected.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -10,18 +10,17 @@
 
 namespace yard {
 
-// Types of values which shell completion knows, for type_name(). Values of other types are
-// completed as files.
+// Types of option values that shell completion knows. Values of unknown types complete as files.
 inline constexpr const char *kPolicyType = "POLICY", *kPoliciesType = "POLICY,...",
                             *kClusterType = "CLUSTER", *kRulesType = "RULES",
                             *kFormatType = "FORMAT", *kTraceType = "TRACE";
 
-// Parses argv into the options of `app`, whose name is the command; argv[0] is the command. Returns
-// false if only help or, by --describe alone, a description was requested, after printing it.
-// Throws InputError.
+// Parses argv into the options of `app`, named after the command in argv[0]. If --help or
+// --describe is given, prints the help or the description of the options and returns false. Throws
+// InputError for invalid arguments.
 bool parse_arguments(CLI::App& app, int argc, char** argv);
 
-// Accepts one of these words.
+// Returns a validator which accepts an option's value if it is one of `words`.
 CLI::Validator one_of(std::vector<std::string> words);
 
 }  // namespace yard

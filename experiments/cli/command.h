@@ -1,4 +1,4 @@
-// The commands of this program. The file of a command registers the command:
+// Commands, each registered with its program by the command's source file:
 //   const Command kList{"list", "List registered entries.", run_list};
 #pragma once
 
@@ -18,19 +18,19 @@ struct Command {
 
   const char* name;
   const char* help;
-  int (*run)(CLI::App& app, int argc, char** argv);  // argv[0] is the command
+  int (*run)(CLI::App& app, int argc, char** argv);  // argv[0]: the command's name
 
   static std::vector<const Command*>& all();
 };
 
-// Runs a command. argv[0] is its name.
+// Runs a command. argv[0] is the command's name.
 int run_command(const Command& command, int argc, char** argv);
 
-// Like yard::parse_arguments() (experiments/cli/arguments.h). Parses argv as the function above
-// does. Also throws InputError if an output would overwrite an input or another output.
+// Does what yard::parse_arguments() (experiments/cli/arguments.h) does. Throws InputError, too, if
+// an output file of the command would overwrite an input file or another output file.
 bool parse_arguments(CLI::App& app, int argc, char** argv);
 
-// Accepts whole numbers from `least` to the largest T. CLI11 alone would clamp other numbers.
+// Accepts whole numbers from `least` to the largest T. CLI11 alone clamps numbers beyond T's range.
 template <class T>
 CLI::Validator whole_number(T least) {
   const auto check = [least](const std::string& text) -> std::string {
@@ -42,12 +42,12 @@ CLI::Validator whole_number(T least) {
   return {check, ""};
 }
 
-// Passes --columns to the trace reader's settings. Does nothing if `columns` is empty.
+// Adds the value of --columns to the trace reader's settings. Does nothing if `columns` is empty.
 void set_trace_columns(const std::string& columns, Settings& settings);
 inline constexpr const char* kColumnsHelp =
     "column names of the trace, as FIELD=COLUMN: job_id=JobName,submit_s=arrival_time,...";
 
-// Sets `key=value` or `trace.key=value`, the form which other commands use. Throws InputError.
+// Adds assignments of the form `key=value` or `trace.key=value` to the settings. Throws InputError.
 void set_trace_keys(const std::vector<std::string>& assignments, Settings& settings);
 
 }  // namespace yard::sim

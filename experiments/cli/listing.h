@@ -12,7 +12,7 @@ namespace yard {
 
 nlohmann::ordered_json settings_json(const std::vector<Field>& fields);
 
-// Returns the row of that name. Throws InputError, listing the names, if no row has that name.
+// Returns the row called `name`. If there is none, throws InputError with the names of all rows.
 nlohmann::ordered_json listed_row(const std::string& kind, const nlohmann::ordered_json& rows,
                                   const std::string& name);
 

@@ -1,5 +1,5 @@
-// Runs policies in one cell and caches their scores. Reads the trace, calibrates its arrivals, and
-// replays only the policies whose scores are not in the results folder.
+// Runs policies in one cell and caches their scores. Reads the cell's trace, scales its arrivals,
+// and replays only those policies whose scores are not in the results folder.
 #pragma once
 
 #include <map>
@@ -16,25 +16,25 @@ struct CellFacts {
   std::string trace, sha256, cluster;
   double congestion = 0, load = 0, factor = 1;
   double from_s = 0, to_s = 0;
-  int64_t jobs = 0;                                   // scored jobs
-  std::array<int64_t, kSizeClasses> class_jobs = {};  // scored jobs by size class
-  bool limits = false;                                // whether any job has a limit
+  int64_t jobs = 0;                                   // number of scored jobs
+  std::array<int64_t, kSizeClasses> class_jobs = {};  // number of scored jobs by size class
+  bool limits = false;                                // whether any job has a time limit
   bool opens_test = false;
-  // Why an oracle is no bound in this cell (why_oracle_is_no_bound()). Empty: an oracle is a bound.
+  // Reason why an oracle is no bound in this cell (see bound.h); empty if an oracle is a bound.
   std::string no_bound = {};
-  // Lines for stderr: skipped rows, how the trace was read, GPU types and speeds without data.
-  // Empty if the facts were read from the results folder.
+  // Notes to print on stderr: skipped rows, how the trace was read, GPU types and speeds without
+  // data. The list is empty if the facts come from the results folder.
   std::vector<std::string> notes;
 };
 
-// Loads each trace once for all cells of a command.
+// Loads each pair of trace and cluster once for all cells of a command.
 class TraceOnClusterCache {
  public:
   const TraceOnCluster& of(const ScenarioOptions& options);
-  std::vector<std::string> trace_hashes() const;  // sha256 of each loaded trace
+  std::vector<std::string> trace_hashes() const;  // SHA-256 hash of each loaded trace
 
  private:
-  // Key: trace, generator hash, cluster, profiles, drawn attributes, variation.
+  // Keys hold the trace, generator hash, cluster, profiles, drawn attributes and variation.
   std::map<std::array<std::string, 6>, TraceOnCluster> by_files_;
 };
 
@@ -49,7 +49,7 @@ class CellRunner {
 
   bool has_score(const PolicySpec& policy_spec) const { return known(policy_spec).has_value(); }
 
-  // Returns one score per policy. Stores each new score at once in the results folder.
+  // Returns one score per policy, and stores each new score in the results folder at once.
   std::vector<PolicyScore> scores(const std::vector<const PolicySpec*>& policy_specs,
                                   const OnReplayed& on_replayed);
 

@@ -1,5 +1,5 @@
-// Reads files of cells. A cell is a window of a workload on a cluster at a congestion, with every
-// other input of a score. docs/reference/metrics.md lists the keys.
+// Reads files of cells. A cell is one window of a workload on one cluster at one congestion.
+// docs/reference/metrics.md lists the keys of a file of cells.
 //
 //   CellFile file = read_cells("experiments/cells.yaml");
 //   std::vector<CellSpec> cells = select_cells(file, {"validate", "test/itp-04/x3"});
@@ -13,20 +13,19 @@
 namespace yard {
 
 struct CellSpec {
-  std::string name;             // "test/itp-04/x3": group, trace, congestion
-  ScenarioOptions scenario;     // with its congestion
-  std::string sha256;           // sha256 of the trace; empty: it is not checked
-  std::string profiles_sha256;  // sha256 of each profile file, joined by commas
+  std::string name;             // group, trace and congestion: "test/itp-04/x3"
+  ScenarioOptions scenario;     // including the congestion
+  std::string sha256;           // hash of the trace; empty: hash not checked
+  std::string profiles_sha256;  // hashes of the profile files, joined by commas
   int replicas = 4;
-  uint64_t seed = 1;  // of the replicas
+  uint64_t seed = 1;  // seed of the replicas
   int max_blocks = 24;
-  // Cells whose geometric mean JCT chooses the baseline. Empty: the baseline is chosen in
-  // hindsight, on the scored cell itself.
+  // Cells on which the baseline is chosen, by geometric mean JCT; empty: chosen here in hindsight.
   std::vector<std::string> chosen_on;
 
   bool allows_preemption() const {
     return scenario.variation.allows.preempt;
-  }  // whether preemption is allowed
+  }  // whether the cluster allows preemption
 };
 
 struct CellFile {
@@ -35,27 +34,27 @@ struct CellFile {
   std::vector<std::string> against;  // policies eligible as the baseline
 };
 
-// Reads and checks the file without opening its traces. Throws InputError.
+// Reads and checks a file of cells without opening its traces. Throws InputError.
 CellFile read_cells(const std::string& path);
 
-// Returns the cells of the given groups, group traces ("test/itp-04") or cell names, in file order.
-// Returns all cells if `only` is empty. Throws InputError for a name without a match.
+// Returns the cells whose group, trace of a group ("test/itp-04") or name is in `only`, in file
+// order; all cells if `only` is empty. Throws InputError for a name which matches no cell.
 std::vector<CellSpec> select_cells(const CellFile& file, const std::vector<std::string>& only);
 
-// Returns the cells of the file on which the baselines of `cells` are chosen.
+// Returns the cells of `file` on which the baselines of `cells` are chosen (CellSpec::chosen_on).
 std::vector<CellSpec> validation_cells(const CellFile& file, const std::vector<CellSpec>& cells);
 
-// Throws InputError if a trace or profile is missing or its sha256 differs from the file's.
+// Throws InputError if a trace or profile is missing or does not have the hash in its CellSpec.
 void check_input_sha256(const std::vector<CellSpec>& cells);
 
-// Returns every input of a policy's result in the cell. Requires: the cell comes from a file.
+// Returns every input of a cell that affects scores. Requires: the cell comes from a file of cells.
 nlohmann::ordered_json inputs_of(const CellSpec& cell);
 
-// Returns a hash of inputs_of(), which every score carries.
+// Returns a hash of inputs_of(cell), which is stored with every score.
 std::string hash_of(const CellSpec& cell);
 
-// Requires: `source` is load_trace_on_cluster(cell.scenario). `known`: an earlier calibration, if
-// any.
+// Makes a cell's scenario. `known`: the arrival scaling found earlier, if any. Requires: `source`
+// is load_trace_and_cluster(cell.scenario).
 Scenario scenario_of(const CellSpec& cell, const TraceOnCluster& source,
                      const std::optional<Calibration>& known = {});
 

@@ -1,6 +1,6 @@
 // Compares policies with heuristics on the same jobs and arrivals, averaged over replicas. The
-// baseline is chosen on other cells, an oracle gives the headroom, and ratios have intervals. A
-// trained policy is also compared with its untrained network, which samples in the same way.
+// baseline heuristic is chosen on separate cells, an oracle policy gives the headroom, and ratios
+// have intervals. A trained policy is also compared with its own network before training.
 // docs/reference/metrics.md defines each figure.
 #pragma once
 
@@ -14,7 +14,7 @@
 
 namespace yard {
 
-// One agent from several training seeds, or one policy.
+// A compared candidate: checkpoints of one agent from several training seeds, or one policy.
 struct CandidateSpec {
   std::string name;
   std::vector<std::string> policies;
@@ -22,24 +22,23 @@ struct CandidateSpec {
 
 struct EvaluateOptions {
   std::vector<CellSpec> cells;
-  std::vector<CellSpec> validation;  // cells named by chosen_on
+  std::vector<CellSpec> validation;  // cells named by CellSpec::chosen_on
   std::vector<CandidateSpec> candidates;
-  std::vector<std::string> against;  // rivals; empty: servable_heuristics()
+  std::vector<std::string> against;  // rival policies; empty: servable_heuristics()
   std::function<RunOptions(const std::string& policy)> run_of;
   std::function<void(const std::string& line)> progress;  // may be empty
-  std::string results;             // folder of scores to reuse and extend; empty: none
-  std::filesystem::path test_log;  // log of test-split openings; empty: none
+  std::string results;             // folder of cached scores; empty: no cache
+  std::filesystem::path test_log;  // log of test-split openings; empty: no log
 };
 
 struct Evaluation {
-  std::vector<CellResult> cells;  // results in the order of cells, then of candidates
-  std::vector<std::string>
-      missing_time_limits_notes;  // notes on what follows if no job has a time limit
-  // Skipped cells, whose target congestion cannot be reached, each with the reason.
+  std::vector<CellResult> cells;                       // sorted by cell, then by candidate
+  std::vector<std::string> missing_time_limits_notes;  // notes on missing limits
+  // Names of skipped cells, whose target congestion cannot be reached, each with the reason.
   std::vector<std::pair<std::string, std::string>> skipped;
 };
 
-// Throws InputError, Interrupted.
+// Runs the comparison. Throws InputError, or Interrupted on SIGINT or SIGTERM.
 Evaluation evaluate(const EvaluateOptions& options);
 
 }  // namespace yard

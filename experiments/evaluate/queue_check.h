@@ -1,5 +1,5 @@
-// Checks that schedulers behave on a generated workload as on the recorded one: on the same
-// cluster, at the same load or with unscaled arrivals.
+// Checks that schedulers behave on a generated workload as on the recorded workload: on the same
+// cluster, and at the same load or with unscaled arrivals.
 #pragma once
 
 #include <optional>
@@ -13,7 +13,7 @@ namespace yard {
 
 struct QueueStatistics {
   double mean_wait_s = 0, mean_jct_s = 0;
-  OccupancyFigures occupancy;  // occupancy over the time span of the part
+  OccupancyFigures occupancy;  // over the time of the workload
 };
 
 struct QueueingComparisonRow {
@@ -23,14 +23,14 @@ struct QueueingComparisonRow {
 };
 
 struct QueueingComparison {
-  double load = 0;                        // load of the recorded part as it is replayed
-  double congestion = 0;                  // measured
-  std::optional<QueueStatistics> logged;  // queueing in the log, under the site's own scheduler
+  double load = 0;                        // offered load of the recorded part as replayed
+  double congestion = 0;                  // measured congestion
+  std::optional<QueueStatistics> logged;  // in the log, under the site's scheduler
   std::vector<QueueingComparisonRow> rows;
 };
 
-// Scales the arrivals of `part` to the congestion. Scales all other workloads to the load which
-// `part` then has. `congestion` 0: scales nothing, and sets `logged` if all jobs have logged times.
+// Scales the arrivals of `part` to `congestion`, and every other workload to the resulting load of
+// `part`. If `congestion` is 0, scales nothing, and sets `logged` if all jobs have logged times.
 QueueingComparison compare_queueing(const TracePart& part,
                                     const std::vector<std::vector<Job>>& generated,
                                     const ClusterSpec& cluster, double congestion,

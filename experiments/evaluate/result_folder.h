@@ -1,4 +1,4 @@
-// Caches results that took long to compute, keyed by their inputs. One file holds one result:
+// Caches results that took long to compute, keyed by their inputs. Each result is one file,
 // FOLDER/PLACE/NAME-HASH.json, written atomically.
 //
 //   ResultFolder results("evaluations/cells");
@@ -17,12 +17,12 @@ class ResultFolder {
  public:
   using Json = nlohmann::ordered_json;
 
-  // An empty `folder` disables the cache: find() returns nothing, keep() does nothing.
+  // An empty `folder` disables the cache: find() then returns nothing, and keep() does nothing.
   explicit ResultFolder(std::filesystem::path folder) : folder_(std::move(folder)) {}
 
   bool enabled() const { return !folder_.empty(); }
 
-  // `read` converts the JSON to a T. Throws InputError for a file which is not a stored result.
+  // Returns the stored result, if any, as converted by `read`. Throws InputError for a bad file.
   template <class T>
   std::optional<T> find(const std::string& place, const std::string& name, const Json& inputs,
                         T (*read)(const Json& result)) const {
@@ -35,7 +35,7 @@ class ResultFolder {
     }
   }
 
-  // May be called on any thread. Throws InputError if the folder cannot be made, RunError if
+  // Stores a result, on any thread. Throws InputError if the folder cannot be made, and RunError if
   // writing fails.
   void keep(const std::string& place, const std::string& name, const Json& inputs,
             const Json& result) const;

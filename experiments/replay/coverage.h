@@ -1,9 +1,9 @@
-// Measures the interval coverage of the run-time predictor (env/predict/survival.h). While
-// a policy runs, the predicted intervals of time left are recorded and compared with the truth once
-// jobs end. Predictions are rounded to a minute. If many jobs end at one moment, as at a limit, the
-// end counts as covered by the share of their predicted mass in the interval (Czado, Gneiting and
-// Held, "Predictive model assessment for count data", Biometrics 2009). Jobs that never end do not
-// count.
+// Measures how often the intervals of the run-time predictor (env/predict/survival.h) cover the
+// truth. While a policy runs, each job's predicted interval of time left is recorded and compared
+// with the true time when the job ends. Predictions are rounded to a minute. If many jobs end at
+// one moment, as at a time limit, an end counts as covered by the share of the predicted mass of
+// that moment in the interval (Czado, Gneiting and Held, "Predictive model assessment for count
+// data", Biometrics 2009). Jobs that never end are left out.
 #pragma once
 
 #include <array>
@@ -17,19 +17,19 @@ constexpr double kResolutionS = 60;
 
 struct PredictionCoverageGroup {
   int64_t predictions = 0;
-  std::array<double, 3> within{};  // number of covered predictions, by nominal level
-  // Median of |log2(predicted median / truth)|. Times below a second count as one second.
+  std::array<double, 3> within{};  // covered predictions by nominal coverage
+  // Median of |log2(predicted median / true time left)|; times below a second count as 1 s.
   double median_error_log2 = 0;
 
   double share(size_t level) const { return within[level] / static_cast<double>(predictions); }
 };
 
 struct PredictionCoverage {
-  PredictionCoverageGroup all, waiting, begun;  // waiting: jobs that have not run yet
+  PredictionCoverageGroup all, waiting, begun;  // `begun`: jobs that have run
 };
 
-// Samples the scored jobs every `every_s` seconds of simulated time. Throws as run_prepared() does.
-// Requires: a policy under the rules `default`, not a rule set's own scheduler.
+// Runs a policy and samples predictions for scored jobs every `every_s` simulated seconds. Throws
+// the errors of run_prepared(). Requires: a policy prepared under the rules `default`.
 PredictionCoverage measure_interval_coverage(const Scenario& scenario, PreparedPolicy prepared,
                                              const RunOptions& options, double every_s);
 

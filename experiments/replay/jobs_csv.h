@@ -1,5 +1,5 @@
-// Writes `--jobs-out`: one row per scored job and run, as RFC 4180 CSV. Numbers are printed so that
-// reading them returns the same value.
+// Writes the file of `--jobs-out`: one row per scored job and run, as RFC 4180 CSV. Numbers have
+// enough digits to be read back exactly.
 #pragma once
 
 #include "experiments/replay/replay.h"
@@ -9,7 +9,7 @@ namespace yard {
 inline constexpr const char* kJobsHeader =
     "policy,job_id,gpus,submit_s,start_s,end_s,wait_s,jct_s,preemptions,restarts,state\n";
 
-// Appends the run's rows. Jobs that did not end have empty times and the state `unfinished`.
+// Appends a run's rows to `out`. Jobs that did not end have empty times and the state `unfinished`.
 void append_jobs(const Scenario& scenario, const Run& run, std::string& out);
 
 }  // namespace yard

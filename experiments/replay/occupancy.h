@@ -12,22 +12,22 @@
 namespace yard {
 
 struct OccupancyFigures {
-  double held = 0;                 // GPUs held / all GPUs, mean over time
-  double held_sd = 0;              // standard deviation of the hourly means of `held`
-  double autocorrelation_1h = 0;   // autocorrelation of the hourly means, 1 h apart; NaN: too short
-  double autocorrelation_24h = 0;  // autocorrelation of the hourly means, 24 h apart
-  double waiting = 0;              // queued jobs, mean over time
-  double queued = 0;               // share of time with a non-empty queue
+  double held = 0;                 // mean share of GPUs held by jobs
+  double held_sd = 0;              // standard deviation of hourly means of `held`
+  double autocorrelation_1h = 0;   // of hourly means 1 h apart; NaN: too short
+  double autocorrelation_24h = 0;  // of hourly means 24 h apart; NaN: too short
+  double waiting = 0;              // mean number of queued jobs over time
+  double queued = 0;               // share of time with a queued job
 };
 
 class Occupancy {
  public:
   explicit Occupancy(int32_t gpus) : gpus_(gpus) {}
 
-  // Records the state after a decision (RunOptions::watch). Requires: time does not decrease.
+  // Records the cluster's state after a decision. Requires: increasing time of `state`.
   void record_state(const SimState& state);
 
-  // Requires: from_us < to_us, and at least one recorded state.
+  // Returns figures for [from_us, to_us). Requires: from_us < to_us, and a recorded state.
   OccupancyFigures figures(int64_t from_us, int64_t to_us) const;
 
  private:
@@ -37,11 +37,11 @@ class Occupancy {
     int64_t held, waiting;  // from at_us on
   };
   void see(const Step& step);
-  int32_t gpus_;  // of the cluster
+  int32_t gpus_;  // number of GPUs of the cluster
   std::vector<Step> steps_;
 };
 
-// Returns the occupancy according to the logged times. Requires: every job has logged times.
+// Returns the occupancy by the jobs' logged times. Requires: all jobs have logged times.
 Occupancy logged_occupancy(const std::vector<Job>& jobs, int32_t gpus);
 
 }  // namespace yard

@@ -1,4 +1,4 @@
-// Plays a policy as a server would. Only programs that contain the server's code can do so.
+// Runs a policy in a simulation as the policy server would, in programs linked with the server.
 #pragma once
 
 #include <memory>
@@ -9,14 +9,14 @@
 
 namespace yard {
 
-// Throws InputError for a scenario with something that snapshots lack.
-// Requires of the result: the arguments outlive it.
+// Makes a decider. Throws InputError if the scenario has data that snapshots cannot represent.
+// Requires: `policy` and `scenario` outlive the decider.
 using MakeServedDecider = std::unique_ptr<Decider> (*)(const Policy& policy,
                                                        const Scenario& scenario);
 
-// Sets the maker of served deciders. Call it once, before any replay.
+// Sets the function by which replays make served deciders. Call it once, before any replay.
 void set_served_decider(MakeServedDecider make);
-// Returns the maker of served deciders; null: this program lacks the server's code.
+// Returns the function given to set_served_decider(); null if the program lacks the server's code.
 MakeServedDecider served_decider();
 
 }  // namespace yard

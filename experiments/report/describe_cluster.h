@@ -1,4 +1,4 @@
-// A cluster's nodes, GPU types, tiers and tenants as one JSON document. Unknown figures are null.
+// Describes a cluster's nodes, GPU types, tiers and tenants as JSON. Unknown figures are null.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -1,4 +1,4 @@
-// Results of `evaluate` as rows of its JSON document.
+// Converts results of the command `evaluate` to rows of a JSON document.
 #pragma once
 
 #include <nlohmann/json.hpp>

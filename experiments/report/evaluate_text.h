@@ -1,4 +1,4 @@
-// Results of `evaluate` as text tables.
+// Prints results of the command `evaluate` as text tables.
 #pragma once
 
 #include <vector>
@@ -8,7 +8,7 @@
 namespace yard::sim {
 
 void print_cell(const CellResult& cell);                 // with every policy
-void print_cells(const std::vector<CellResult>& cells);  // one line per cell
+void print_cells(const std::vector<CellResult>& cells);  // prints one line per cell
 void print_summary(const std::vector<SummaryRow>& rows);
 
 }  // namespace yard::sim

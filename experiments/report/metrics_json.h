@@ -1,5 +1,5 @@
 // Metrics of a run: the JSON of `simulate`, and the additional text tables of `--metrics all`.
-// docs/reference/metrics.md defines each figure. A figure whose data are missing is null, never 0.
+// docs/reference/metrics.md defines each figure. A figure without data is null, not 0.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -11,11 +11,11 @@
 
 namespace yard::sim {
 
-// `metered`, `waits`: null if the run was not metered.
+// Returns a run's metrics. `metered`, `waits`: null if GPU use and waits were not recorded.
 nlohmann::ordered_json run_json(const Scenario& scenario, const Run& run, const GpuUsage* metered,
                                 const Waits* waits);
 
-// Prints the additional tables. `runs`: from run_json(), with metering.
+// Prints the tables of `--metrics all`. `runs`: results of run_json() with `metered` and `waits`.
 void print_all_metrics(const nlohmann::ordered_json& runs);
 
 }  // namespace yard::sim

@@ -1,4 +1,4 @@
-// Describes a scenario's cluster and trace in the JSON documents of commands.
+// Describes a scenario's cluster and trace for the JSON documents which commands print.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -10,7 +10,7 @@ namespace yard::sim {
 nlohmann::ordered_json cluster_json(const ClusterSpec& cluster);
 nlohmann::ordered_json trace_json(const Scenario& scenario);
 
-// Microseconds as a JSON number of seconds; an integer if there is no fraction.
+// Returns microseconds as a JSON number of seconds; an integer if the seconds have no fraction.
 nlohmann::ordered_json seconds_json(WideUs us);
 
 }  // namespace yard::sim

@@ -1,4 +1,4 @@
-// The style sheet of a report: one column on phones, light or dark mode as set in the browser.
+// The style sheet of a report page: one column on phones, and the browser's light or dark mode.
 #pragma once
 
 namespace yard::report {

@@ -1,5 +1,5 @@
-// A text table for a terminal, and number formats for its cells. Each column is as wide as its
-// widest cell.
+// Builds a text table for a terminal, and formats numbers for table cells. Each column is as wide
+// as the column's widest cell.
 //
 //   TextTable table({"policy", "mean JCT s"});
 //   table.row({"las", number_text(812.5, 1)});
@@ -11,23 +11,23 @@
 
 namespace yard::sim {
 
-// "812.5"; "-" if the value is NaN or infinite.
+// Returns "812.5"; "-" if the value is NaN or infinite.
 std::string number_text(double value, int decimals);
-// The value with `digits` significant digits: "812.5", "1.2e+06"; "-" as above.
+// Returns `digits` significant digits: "812.5", "1.2e+06"; "-" if the value is NaN or infinite.
 std::string significant_digits_text(double value, int digits);
-// "12.5 %" for 0.125; "-" as above.
+// Returns "12.5 %" for 0.125; "-" if the share is NaN or infinite.
 std::string percent_text(double share, int decimals);
-// "[0.951, 0.973]"; each end as number_text().
+// Returns "[0.951, 0.973]"; each end is formatted by number_text().
 std::string interval_text(double lo, double hi, int decimals = 3);
-// "0.875"; "n/a" if all jobs arrive at the same time, when load is undefined.
+// Returns "0.875"; "n/a" for the undefined load of jobs which all arrive at the same time.
 std::string load_text(double load);
 
 class TextTable {
  public:
-  // The first `left` columns are left-aligned, the others right-aligned.
+  // The first `left` columns are left-aligned; all later columns are right-aligned.
   explicit TextTable(std::vector<std::string> headings, size_t left = 1);
 
-  // Adds a row; missing cells are empty. Requires: at most as many cells as headings.
+  // Adds a row; missing cells stay empty. Requires: at most as many cells as headings.
   void row(std::vector<std::string> cells);
   // Adds a line of free text between rows.
   void line(std::string text);
@@ -37,7 +37,7 @@ class TextTable {
 
  private:
   struct Line {
-    std::vector<std::string> cells;  // empty: the line is `whole`
+    std::vector<std::string> cells;  // cells; empty: the line is the text `whole`
     std::string whole;
   };
   size_t left_;

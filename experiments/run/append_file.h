@@ -1,4 +1,4 @@
-// A file opened for appending. A write is complete, or throws a RunError which names the file.
+// A file opened for appending. A write is complete or throws a RunError which names the file.
 #pragma once
 
 #include <filesystem>
@@ -8,13 +8,13 @@ namespace yard {
 
 class AppendFile {
  public:
-  // Opens or creates the file. Throws InputError if it cannot be written.
+  // Opens or creates the file. Throws InputError if the file cannot be written.
   explicit AppendFile(const std::filesystem::path& path);
   ~AppendFile();
   AppendFile(AppendFile&& other) noexcept;
   AppendFile& operator=(AppendFile&& other) noexcept;
 
-  // Locks the file while this object lives. Returns false if another process holds the lock.
+  // Locks the file for the lifetime of this object. Returns false if another process has the lock.
   bool lock();
 
   void write(std::string_view bytes);

@@ -1,4 +1,4 @@
-// Describes the machine as far as timings depend on it, without identifying it.
+// Describes the machine's properties which affect timings, without identifying the machine.
 #pragma once
 
 #include <string>
@@ -6,14 +6,14 @@
 namespace yard {
 
 struct Machine {
-  std::string cpu;        // "unknown" if the system does not say
-  int cores = 0;          // number of CPU cores available to this process
-  double memory_gib = 0;  // memory of the whole machine in GiB
+  std::string cpu;        // CPU model; "unknown" if not found
+  int cores = 0;          // cores available to this process
+  double memory_gib = 0;  // memory of the whole machine
 };
 
 Machine this_machine();
 
-// Returns the time in UTC: "2026-01-31T12:00:00Z".
+// Returns the present time in UTC: "2026-01-31T12:00:00Z".
 std::string utc_now();
 
 }  // namespace yard

@@ -1,5 +1,5 @@
-// Runs independent pieces of work on all cores. Results are stored by index, so they do not depend
-// on the number of cores.
+// Runs independent pieces of work on all cores. The pieces store results by index, so that results
+// do not depend on the number of cores.
 #pragma once
 
 #include <functional>
@@ -7,7 +7,7 @@
 namespace yard {
 
 // Calls work(i) for every i in [0, count), on several threads. Returns when all calls are done.
-// Rethrows the first exception; no further piece starts after it.
+// Rethrows the first exception, after which no further call starts.
 void for_each_index(int count, const std::function<void(int)>& work);
 
 }  // namespace yard

@@ -1,4 +1,4 @@
-// Reports progress of long work on stderr, at most one line in five seconds.
+// Reports progress of long work on stderr, with at most one line in five seconds.
 #pragma once
 
 #include <functional>
@@ -7,15 +7,15 @@
 
 namespace yard {
 
-// Returns a thread-safe reporter, which prints nothing in the first five seconds.
+// Returns a thread-safe function which prints a line, but nothing in the first five seconds.
 std::function<void(const std::string& line)> progress_log();
 
-// Estimates the time left. A piece takes as long as finished ones of its kind in proportion to
-// size; a kind without a finished piece uses the average over all kinds.
+// Estimates the time left for pieces of work. A piece's time is proportional to its size, at the
+// rate of the finished pieces of the same kind, or of all kinds if none is finished.
 class Eta {
  public:
   void expect(const std::string& kind, double size, int pieces);
-  // Requires: an earlier expect() with this kind and size.
+  // Counts a piece as done. Requires: an earlier expect() with the same kind and size.
   void done(const std::string& kind, double size, double wall_s);
 
   // Returns "run 12 of 340, about 3 min left", assuming that all cores work.
@@ -23,7 +23,7 @@ class Eta {
 
  private:
   struct Kind {
-    double left = 0, done = 0, wall_s = 0;  // sizes left and done; time for the done ones
+    double left = 0, done = 0, wall_s = 0;  // total size left, total size done, time spent
   };
   std::map<std::string, Kind> kinds_;
   int pieces_ = 0, done_ = 0;

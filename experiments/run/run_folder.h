@@ -1,5 +1,5 @@
-// Records one run of a program in a folder: its settings, machine, progress and results.
-// Files: config.yaml run.json metrics.csv events.out.tfevents.* log.txt checkpoints/ evaluations/.
+// Records one run of a program in a folder: settings, machine, progress and results. Files:
+// config.yaml run.json metrics.csv events.out.tfevents.* log.txt checkpoints/ evaluations/.
 #pragma once
 
 #include <cstdint>
@@ -13,47 +13,47 @@
 namespace yard {
 
 enum class RunState { kRunning, kDone, kInterrupted, kFailed };
-std::string_view name_of(RunState state);  // "running", "done", "interrupted", "failed"
+std::string_view name_of(RunState state);  // such as "running" or "done"
 
 struct TraceRecord {
-  std::string source;  // name of the trace as the user gave it, without leading folders
+  std::string source;  // trace as the user named it, without folders
   std::string sha256;
   std::string used_as;  // "train", "validation", "test"
 };
 
-// The part of run.json apart from versions, machine, times and state.
+// The content of run.json except for versions, machine, times and state.
 struct RunInfo {
   std::string command;
-  std::string agent = {};  // empty: none
+  std::string agent = {};  // empty: no agent
   uint64_t seed = 0;
   std::vector<TraceRecord> traces = {};
 };
 
-// Only one process may write a folder. Throws RunError if writing fails.
+// A run folder, which only one process may write. Functions throw RunError if writing fails.
 class RunFolder {
  public:
   using Config = std::vector<std::pair<std::string, std::string>>;
   using Metrics = std::vector<std::pair<std::string, double>>;
 
-  // Throws InputError if `path` is occupied. Call it before long work begins.
+  // Throws InputError if `path` is occupied. Call this check before long work begins.
   static void require_unoccupied_path(const std::filesystem::path& path);
-  // Returns where a run keeps the state from which it can resume.
+  // Returns the path under a run folder of the state from which the run can resume.
   static std::filesystem::path resume_state_path(const std::filesystem::path& path);
 
-  // Creates the folder in state running. `config` holds every setting with its resolved value.
-  // Throws InputError if the folder already holds a run or anything else.
+  // Creates the folder of a running run. `config`: every setting with its resolved value. Throws
+  // InputError if the folder already has any content.
   static RunFolder create(const std::filesystem::path& path, const Config& config,
                           const RunInfo& info);
 
-  // Locks an existing run against other processes. It is not modified until continue_run(). Throws
-  // InputError if there is no run or another process writes it.
+  // Locks an existing run folder, which is not modified until continue_run(). Throws InputError if
+  // `path` is no run folder or another process writes the folder.
   static RunFolder open(const std::filesystem::path& path);
 
-  // Sets the state to running again. Requires: this object comes from open().
+  // Sets the run's state to running again. Requires: this object was returned by open().
   void continue_run();
 
   RunFolder(RunFolder&&) noexcept;
-  // If an exception leaves a run in progress: state interrupted after a signal, otherwise failed.
+  // Sets the state of an unfinished run to interrupted if a signal came, and to failed otherwise.
   ~RunFolder();
 
   const std::filesystem::path& path() const;
@@ -62,22 +62,22 @@ class RunFolder {
   std::filesystem::path config_file() const { return path() / "config.yaml"; }
   const RunInfo& info() const;
 
-  // Appends one line to log.txt, preceded by the time.
+  // Appends one line to log.txt, with the time in front.
   void log(std::string_view line);
 
-  // Appends a row to metrics.csv and its finite values to the TensorBoard file. A row may omit
-  // columns and add further ones. Requires: increasing steps.
+  // Appends a row to metrics.csv, and the row's finite values to the TensorBoard file. A row may
+  // omit columns and add new columns. Requires: increasing steps.
   void add_metrics(int64_t step, const Metrics& values);
 
-  // Removes the metrics after `step`, which a resumed run computes again.
+  // Removes the metrics of steps after `step`, which a resumed run computes again.
   void drop_metrics_after(int64_t step);
 
   void add_trace(const TraceRecord& trace);
 
-  // Rewrites config.yaml if a setting has changed, and logs each change.
+  // Rewrites config.yaml if a setting has changed, and logs each changed setting.
   void update_config(const Config& config);
 
-  // Sets the end time, except for state running.
+  // Sets the run's state, and the end time if the state is not running.
   void set_state(RunState state);
 
  private:

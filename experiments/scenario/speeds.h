@@ -1,4 +1,4 @@
-// The speed model of a run: measured profiles, and the speed class of each job of a trace.
+// The speed model of a run: measured profiles, and a speed class for each job of a trace.
 #pragma once
 
 #include <memory>
@@ -15,26 +15,25 @@ namespace yard {
 
 class Speeds {
  public:
-  // Loads profiles from files or folders, joined by commas, then the cluster's own models. Speeds
-  // in a profile override those of the cluster's file. Throws InputError. Requires: the trace and
-  // the cluster of the run.
+  // Loads profiles from the comma-separated files or folders `paths`, and the models of `cluster`.
+  // A file overrides the cluster's models. Throws InputError.
   Speeds(const std::string& paths, const Trace& trace, const ClusterSpec& cluster);
   Speeds(const Speeds&) = delete;
 
-  // (N)  Returns the class of every job; 0 if its model is unknown.
+  // (N)  Returns the speed class of every job; 0 if the job's model is unknown.
   std::vector<int32_t> speed_classes_of(const Trace& trace);
   SpeedColumns columns() { return table_->columns(); }
 
   // Returns the pairs of jobs with GPU shares that were measured not to fit on one GPU (rate 0).
-  // Throws InputError if more than PairConflicts::kMaxKinds kinds of jobs are concerned.
+  // Throws InputError if more than PairConflicts::kMaxKinds kinds of jobs are in such pairs.
   PairConflicts pair_conflicts(const Trace& trace);
 
   const Profiles& profiles() const { return profiles_; }
 
-  // Returns a note if nothing is measured for the model of any job. Otherwise empty.
+  // Returns a note if the profiles have no measurement of any job's model; empty if they have.
   std::string unused_profiles_note(const Trace& trace);
 
-  // Removes the GPU types on which a job's model was measured not to fit at its size.
+  // Removes, from each job's GPU types, types measured not to fit the job's model at its size.
   void restrict_gpu_types(Trace& trace, const ClusterSpec& cluster);
 
  private:

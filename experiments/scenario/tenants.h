@@ -1,4 +1,4 @@
-// Tenants of jobs: drawn for a generated workload, and a note on tenants that the cluster lacks.
+// Draws tenants for jobs of a generated workload, and reports tenants that the cluster lacks.
 #pragma once
 
 #include <string>
@@ -9,13 +9,13 @@
 
 namespace yard {
 
-// Sets the tenant of every job. Does nothing if any job has a tenant, or if some node accepts jobs
-// without a tenant. Jobs without a tenant could run nowhere if all nodes had owners. A tenant's
-// chance is its share of GPUs among the tenants which own enough for the job.
+// Draws a tenant for every job if no job has a tenant and every node accepts only jobs of tenants,
+// so that jobs without a tenant could not run. The chance of a tenant is its share of the GPUs of
+// all tenants which own enough GPUs for the job.
 void draw_tenants(Trace& trace, const ClusterSpec& cluster, const Rng& rng);
 
-// Returns a note on jobs whose tenant the cluster lacks, without a full stop. No quota or limit
-// applies to these jobs. Empty if the cluster has no tenants, or all named ones.
+// Returns a note, without a full stop, on jobs whose tenant the cluster lacks, to which no quota or
+// limit applies. Returns "" if the cluster has no tenants, or has the tenants of all jobs.
 std::string unknown_tenants_note(const Trace& trace, const ClusterSpec& cluster);
 
 }  // namespace yard

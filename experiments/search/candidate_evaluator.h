@@ -1,5 +1,5 @@
-// Evaluates the candidates of a search on a pool of cells, with the same replicas for all, in
-// parallel.
+// Evaluates the candidate settings of a search on several cells in parallel, with the same replicas
+// of the cells for all candidates.
 #pragma once
 
 #include <string>
@@ -12,27 +12,27 @@
 
 namespace yard {
 
-// One cell of the pool.
+// One cell on which the candidates of a search are evaluated.
 struct TuneCell {
   TuneCell(std::string name, Scenario scenario, int replicas, uint64_t seed);
 
   std::string name;
-  std::string hash = {};  // hash_of() the cell, if it comes from a file
+  std::string hash = {};  // hash of a cell from a file of cells
   Scenario scenario;
   std::vector<Scenario> replicas;
 };
 
-// Mean JCT over replicas, by cell; infinite if a job never ends. Empty: the policy refuses this
-// combination of values.
+// Mean JCT over replicas, by cell; infinite if a job never ends. The vector is empty if the policy
+// refuses the combination of settings.
 using MeanJcts = std::vector<double>;
 
 class CandidateEvaluator {
  public:
-  // `results`: a folder of results to reuse and extend; may be empty. Requires: `cells` outlive
-  // this object.
+  // `results`: folder of cached results, which is reused and extended; empty: no cache. Requires:
+  // `cells` outlive this object.
   CandidateEvaluator(const std::vector<TuneCell>& cells, const std::string& results);
 
-  // Returns the JCTs of `policy` under each of these options. Throws Interrupted.
+  // Returns the mean JCTs of `policy` under each candidate's options. Throws Interrupted.
   std::vector<MeanJcts> evaluate(const std::string& policy,
                                  const std::vector<RunOptions>& candidates) const;
 
@@ -44,8 +44,8 @@ class CandidateEvaluator {
 
   const std::vector<TuneCell>& cells_;
   ResultFolder results_;
-  bool stops_;                         // whether all cells allow preemption
-  std::vector<ReplicaIndex> replays_;  // replays of one candidate, the longest first
+  bool stops_;                         // whether every cell allows preemption
+  std::vector<ReplicaIndex> replays_;  // replays of a candidate, longest first
 };
 
 }  // namespace yard

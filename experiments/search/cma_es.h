@@ -1,5 +1,5 @@
-// Minimises a function over the unit cube by pagmo's CMA-ES (Hansen and Ostermeier, "Completely
-// Derandomized Self-Adaptation in Evolution Strategies", 2001).
+// Minimises a function over the unit cube by the CMA-ES of the library pagmo (Hansen and
+// Ostermeier, "Completely Derandomized Self-Adaptation in Evolution Strategies", 2001).
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace yard {
 
-using Point = std::vector<double>;  // in the unit cube, one coordinate per number
+using Point = std::vector<double>;  // coordinates of a point in the unit cube
 
 struct Minimum {
   Point point;
@@ -16,12 +16,12 @@ struct Minimum {
   int evaluated = 0;
 };
 
-// Returns the value of each point of a generation, infinity for an invalid point.
+// Function which returns the value of each point of a generation, infinity for an invalid point.
 using Objective = std::function<std::vector<double>(const std::vector<Point>& points)>;
 
-// Evaluates `start` first. The first generation also holds points near `start` and over the whole
-// cube. Evaluates `budget` points in the cube, fewer only if the search has converged. The same
-// seed gives the same search. Requires: budget >= 1.
+// Returns the best point found. The first generation has `start`, points near `start`, and points
+// over the whole cube. Evaluates `budget` points, or fewer if the search converges. A search with
+// the same seed is the same. Requires: budget >= 1.
 Minimum minimise(const Point& start, const Objective& objective, int budget, uint64_t seed);
 
 }  // namespace yard

@@ -1,5 +1,5 @@
 // Fits hazards of run times by job size for the policy `gittins-fitted`, in time bins of a quarter
-// octave. Run times are censored at the end of the window, as if jobs started at submission.
+// octave. Run times are censored at the window's end, as if each job started at submission.
 #pragma once
 
 #include <string>
@@ -9,10 +9,10 @@
 
 namespace yard {
 
-// Returns (G, B) from the scored jobs. Sizes with few jobs are shrunk towards all jobs.
+// Returns hazards (G job sizes, B bins); those of rare sizes are shrunk towards those of all jobs.
 std::vector<double> fit_hazards(const Scenario& scenario);
 
-// Returns the policy's YAML file.
+// Returns the text of a YAML file of the policy `gittins-fitted` with these hazards.
 std::string fitted_yaml(const std::vector<double>& hazards, const Scenario& scenario);
 
 }  // namespace yard

@@ -6,10 +6,10 @@
 
 namespace yard {
 
-// Returns "812.5", and "0.00" instead of "-0.00"; empty for NaN and infinity.
+// Returns "812.5" with `decimals` decimals, "0.00" instead of "-0.00", and "" for NaN and infinity.
 std::string fixed_text(double value, int decimals);
 
-// Returns "1 job", "20 jobs".
+// Returns "1 job" or "20 jobs" for `one` = "job".
 std::string pluralised_count_text(int64_t count, const std::string& one);
 
 }  // namespace yard

@@ -1,9 +1,9 @@
-// Defines the growth which a verdict reports: more than 10 %.
+// Defines a regression, which a verdict reports: growth of a figure by more than 10 %.
 #pragma once
 
 namespace yard {
 
-// Exact for whole numbers: exactly 10 % is not growth. Any increase from 0 is growth.
+// Returns whether `to` is over 10 % above `from`; exact for integers. From 0, any growth counts.
 template <class T>
 constexpr bool is_regression(T from, T to) {
   return 10 * to > 11 * from;

@@ -1,4 +1,4 @@
-// One training run, from settings to a run folder. Only rank 0 writes the folder.
+// Runs one training, from settings to a run folder. Only the process of rank 0 writes the folder.
 #pragma once
 
 #include <filesystem>
@@ -10,12 +10,12 @@
 namespace yard {
 
 struct SessionOptions {
-  std::string out, resume;  // run folders; one of them is empty
-  int until = INT32_MAX;    // stops after this update, and can be resumed
+  std::string out, resume;  // run folder to create or resume; one is empty
+  int until = INT32_MAX;    // update after which to stop for a resume
   bool profile = false;
 };
 
-// Trains and returns the folder of the best checkpoint; empty on other ranks than 0. Throws
+// Trains and returns the folder of the best checkpoint; ranks above 0 return an empty path. Throws
 // InputError, RunError, or Interrupted after saving the state for a resume.
 std::filesystem::path run_session(const TrainingSetup& setup, const SessionOptions& options,
                                   Communicator& ranks);

@@ -1,4 +1,4 @@
-// Training data from simulated workloads: jobs to train on, and validation windows of other jobs.
+// Training data from simulated workloads: jobs to train on, and windows of jobs to validate on.
 #pragma once
 
 #include <algorithm>
@@ -21,41 +21,41 @@ struct TrainingDataConfig {
   std::string agent = "dispatcher";
   std::string trace = "synthetic:habits";
   std::string format;
-  std::string columns;  // NAME=COLUMN,...: names of the file's columns
+  std::string columns;  // FIELD=COLUMN,...: column names of the trace file
   std::string cluster = "8x8";
-  std::string from;  // start of the part of the trace to use; empty: its start
+  std::string from;  // start of the part to use; empty: start of the trace
   std::string to;
-  int trace_jobs = 20'000;  // generated jobs
+  int trace_jobs = 20'000;  // number of generated jobs
   uint64_t trace_seed = 1001;
-  std::string profiles;          // files or folders of measured speeds, comma-separated
-  std::string speeds = "exact";  // information about speeds in validation
+  std::string profiles;          // comma-separated files or folders of measured speeds
+  std::string speeds = "exact";  // speeds known to policies in validation
   double congestion = 0;
   double cost_scale = 1;
   bool skip_unusable = false;
   std::string cells;
   std::vector<std::string> only, validate_on;
   int draws = 4;
-  std::vector<std::string> generator;  // key=value settings of a generator
+  std::vector<std::string> generator;  // settings of the trace generator: key=value
   double validate_share = 0.2;
   int validate_windows = 4;
   int validate_jobs = 500;
   uint64_t validate_seed = 2001;
   int adapt_updates = 0;
   int keep = 2;
-  std::string from_log;  // decision log to learn from, instead of a simulated trace
+  std::string from_log;  // decision log to train on instead of simulated jobs
   int log_draws = 5;
 
   void fields(FieldList& f);
 };
 
-// Jobs to train on and validation windows, without common jobs.
+// Jobs to train on and windows of jobs to validate on, with no job in both.
 class SimulatedData final : public TrainingData {
  public:
-  // `reference`: the policy which validation compares with. If there are fewer jobs than
-  // `episode_jobs`, episodes have all of them, and notes() mention it. Throws InputError.
+  // `reference`: policy with which validation compares. If the data have fewer jobs than
+  // `episode_jobs`, an episode has all jobs, and notes() say so. Throws InputError.
   SimulatedData(const TrainingDataConfig& config, int episode_jobs, const Policy& reference);
 
-  // The env_specs point into this object.
+  // Returns specs of training environments, which point into this object.
   std::vector<EnvSpec> env_specs() const;
 
   std::unique_ptr<VectorEnv> worlds(const TrainableAgent& agent,
@@ -63,7 +63,7 @@ class SimulatedData final : public TrainingData {
     return agent.environments(env_specs(), limit_episode_jobs(options, episode_jobs_));
   }
 
-  // Log ratios of mean JCT to the reference's by window; the score is the ratios' geometric mean.
+  // Returns log ratios of mean JCT to the reference's by window, and their exponentiated mean.
   ValidationResult validate(const Checkpoint& checkpoint) const override;
   ValidationResult validate_checkpoint_per_workload(const TrainableAgent& agent,
                                                     const MakeCheckpoint& adapt) const override;
@@ -76,11 +76,11 @@ class SimulatedData final : public TrainingData {
 
   std::vector<std::string> notes() const override;
   nlohmann::ordered_json provenance() const override;
-  std::string name() const override;    // file name of the trace or of the cells
-  std::string sha256() const override;  // over all traces
+  std::string name() const override;    // file name of the trace or the cells
+  std::string sha256() const override;  // hash over all traces
 
  private:
-  // A workload on a cluster, all of whose jobs are scored.
+  // A workload on a cluster, in which all jobs are scored.
   using ScenarioPtr = std::unique_ptr<Scenario>;
   struct Window {
     size_t scenario;  // index into validation_scenarios_
@@ -101,12 +101,11 @@ class SimulatedData final : public TrainingData {
   TrainingDataConfig config_;
   SpeedInformation speeds_;
   std::vector<ScenarioPtr> training_scenarios_, validation_scenarios_;
-  std::vector<ScenarioPtr>
-      adaptation_scenarios_;  // earlier jobs of validation_scenarios_, or empty
+  std::vector<ScenarioPtr> adaptation_scenarios_;  // first halves of held-out traces, or empty
   std::vector<Window> windows_;
-  std::vector<std::string> skipped_cells_;  // skipped cells, each with the reason
-  std::vector<std::string> notes_;          // notes for the user about traces and episodes
-  int episode_jobs_ = 0;                    // upper limit
+  std::vector<std::string> skipped_cells_;  // names of skipped cells, with the reason
+  std::vector<std::string> notes_;          // notes for users about traces and episodes
+  int episode_jobs_ = 0;                    // maximum number of jobs per episode
 };
 
 }  // namespace yard

@@ -1,5 +1,5 @@
-// The gain from training: a policy compared with its untrained network on each validation window,
-// and the trials of a sweep compared with each other.
+// The gain from training: compares a trained policy with the untrained network on each validation
+// window, and the trials of a sweep with each other.
 #pragma once
 
 #include <cmath>
@@ -10,49 +10,49 @@
 
 namespace yard {
 
-// A policy's mean JCT divided by that of its untrained network, sampled in the same way.
+// Ratio of a trained policy's mean JCT to that of the untrained network. A ratio below 1 is better.
 struct TrainingGain {
   double ratio = 0;
-  Interval interval;  // 95 % over windows; NaN with fewer than two windows
+  Interval interval;  // 95 % interval over windows; NaN for one window
 };
 
-// Requires: log ratios of the same windows, at least one.
+// Requires: log ratios of the same windows in both lists, of at least one window.
 TrainingGain training_gain(const std::vector<double>& trained,
                            const std::vector<double>& untrained);
 
 // "0.940 [0.931, 0.949]"
 std::string text_of(const TrainingGain& learned);
 
-// Returns the verdict, as the end of a sentence.
+// Returns a verdict on the gain as a phrase that ends a sentence.
 std::string verdict_of(const TrainingGain& learned);
 
-// The trained policy's share minus the untrained policy's share. More is better.
+// Agreement share of the trained policy minus that of the untrained network. More is better.
 struct AgreementGain {
   double difference = 0;
-  Interval interval;  // 95 % over blocks; NaN with fewer than two blocks
+  Interval interval;  // 95 % interval over blocks; NaN for one block
 };
 
-// Requires: shares of the same blocks, at least one.
+// Requires: agreement shares of the same blocks in both lists, of at least one block.
 AgreementGain agreement_gain(const std::vector<double>& trained,
                              const std::vector<double>& untrained);
 std::string verdict_of(const AgreementGain& gain);
 
-// One trial's best validation.
+// Best validation score of one trial of a sweep.
 struct TrialScore {
   double score = NAN;
-  double untrained = NAN;  // score of update 0, the untrained network; NaN: unknown
-  // Ratio to the untrained network. NaN: ratio or interval unknown.
+  double untrained = NAN;  // validation score of update 0; NaN: unknown
+  // Ratio of mean JCT to that of the untrained network; NaN if the ratio or interval is unknown.
   TrainingGain learned = {NAN, {NAN, NAN}};
 };
 
 struct SweepVerdict {
-  bool differ = false;   // the best trial's interval is below that of another trial
-  bool learned = false;  // the best trial's interval is below its untrained network
-  std::string text;      // a sentence or two
+  bool differ = false;   // whether the best trial is significantly better than another
+  bool learned = false;  // whether the best trial is better than its untrained network
+  std::string text;      // verdict in one or two sentences
 };
 
-// Says whether a sweep's trials differ significantly, and whether the best trial beats its
-// untrained network.
+// Returns whether a sweep's trials differ significantly, and whether the best trial is better than
+// its untrained network.
 SweepVerdict sweep_verdict(const std::vector<TrialScore>& trials);
 
 }  // namespace yard

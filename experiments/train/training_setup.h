@@ -1,5 +1,5 @@
-// The settings of a training, split by the part which declares them: data, training loop, agent,
-// learner or network.
+// The settings of a training run, split by the part which declares each setting: data, training
+// loop, agent, learner or network.
 #pragma once
 
 #include <string>
@@ -16,21 +16,21 @@ struct TrainingSetup {
   TrainingDataConfig data;
   TrainConfig loop;
   Settings agent, learner, network;
-  // Every setting with its resolved value.
+  // All settings, each with its resolved value.
   std::vector<std::pair<std::string, std::string>> resolved;
 
-  std::string value(const std::string& key) const;  // Requires: `key` is a setting
+  std::string value(const std::string& key) const;  // Requires: `key` is the name of a setting
 };
 
-// Adds settings which follow from other settings and were not given. A training which starts from a
-// checkpoint takes the checkpoint's agent and network settings. A training from a decision log
-// clones the log's policy. Throws InputError.
+// Adds settings which were not given and follow from given settings. A training run which starts
+// from a checkpoint takes the checkpoint's agent and network settings. A training run on a decision
+// log clones the log's policy. Throws InputError.
 void complete_settings(Settings& settings);
 
-// Parses and checks. Throws InputError, also if `ranks` processes cannot share the environments.
+// Parses and checks settings. Throws InputError, too, if `ranks` cannot share the environments.
 TrainingSetup read_setup(const Settings& settings, int ranks);
 
-// Returns every setting which a training with these settings has, with its default.
+// Returns every setting which a training run with `settings` has, each with its default.
 std::vector<Field> describe_setup(const Settings& settings);
 
 }  // namespace yard

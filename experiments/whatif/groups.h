@@ -1,5 +1,5 @@
-// Shared by text and page: candidates grouped by what a site needs to run them, and an explanation
-// of the figures.
+// Groups of candidates by what a site needs to run a policy, and an explanation of the figures, for
+// the text and the page of a comparison.
 #pragma once
 
 #include <string>
@@ -10,12 +10,12 @@
 namespace yard::whatif {
 
 struct CandidateGroup {
-  std::string heading;             // empty for the first group
+  std::string heading;             // heading; empty for the first group
   std::vector<size_t> candidates;  // indices into Comparison::candidates
 };
 
-// Returns the non-empty groups: the baseline and policies which only start jobs, those which
-// preempt, and those which see run times.
+// Returns the non-empty groups: the baseline and policies which only start jobs, policies which
+// preempt, and policies which see run times.
 std::vector<CandidateGroup> candidate_groups_of(const Comparison& comparison);
 
 inline constexpr const char* kHowToRead =

@@ -1,4 +1,4 @@
-// A comparison as one JSON document.
+// Writes a comparison as one JSON document.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -9,7 +9,7 @@
 
 namespace yard::whatif {
 
-// Adds to `out`: baseline, logged, limitations, runs, verdicts, by_size, by_user, by_partition.
+// Adds the keys baseline, logged, limitations, runs, verdicts, by_size, by_user, by_partition.
 void add_json(const Comparison& comparison, const std::vector<Verdict>& verdicts,
               const std::vector<std::string>& limitations, nlohmann::ordered_json& out);
 

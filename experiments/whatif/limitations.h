@@ -1,5 +1,5 @@
-// Limits of a log: missing information, and how it was read. Each limitation is one sentence,
-// printed before any figure.
+// Limitations of a log: missing information, and how the log was read. Each limitation is one
+// sentence, printed before any figure.
 #pragma once
 
 #include <string>
@@ -11,22 +11,21 @@ namespace yard::whatif {
 
 struct LogInfo {
   bool cluster_inferred = false;
-  std::string cluster = {};       // as text
-  int64_t cluster_gpus = 0;       // 0: not known
-  bool has_eligible = false;      // eligible times are logged, so holds are not waits
-  bool ignores_eligible = false;  // trace.arrival=Submit: eligible times are ignored
-  std::vector<std::string> notes =
-      {};  // notes about GPU types and policies without the data they use
+  std::string cluster = {};             // description of the cluster
+  int64_t cluster_gpus = 0;             // number of GPUs; 0: not known
+  bool has_eligible = false;            // whether the log has eligible times
+  bool ignores_eligible = false;        // whether trace.arrival=Submit is set
+  std::vector<std::string> notes = {};  // notes on GPU types and policies
 };
 
-// Returns sentences without full stops. Requires: some job is scored.
+// Returns the limitations as sentences without full stops. Requires: at least one scored job.
 std::vector<std::string> log_limitations(const Trace& trace, const LogInfo& facts);
 
-// Whether a log has the times at which jobs became eligible: a column of sacct, or "eligible" in
-// "time" of sacct's JSON. `format`: the log's reader; false for all formats but sacct's.
+// Returns whether a log has the times at which jobs became eligible: a column of sacct, or
+// "eligible" in "time" of sacct's JSON. `format`: the log's format; false unless it is sacct's.
 bool has_eligible_times(const std::string& path, const std::string& format);
 
-// Throws InputError unless some scored job has a logged start.
+// Throws InputError if no scored job has a logged start time.
 void require_logged_times(const Trace& trace);
 
 }  // namespace yard::whatif

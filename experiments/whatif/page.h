@@ -1,5 +1,5 @@
-// A comparison as one self-contained HTML page: verdicts, limits of the log, tables and charts,
-// then provenance.
+// Renders a comparison as one self-contained HTML page: verdicts, limitations of the log, tables
+// and charts, and provenance.
 #pragma once
 
 #include <string>
@@ -13,10 +13,10 @@ namespace yard::whatif {
 struct PageFacts {
   std::string source, cluster;
   std::vector<std::string> limitations;
-  std::vector<std::pair<std::string, std::string>> provenance;  // names and values
+  std::vector<std::pair<std::string, std::string>> provenance;  // pairs of name and value
 };
 
-// `jobs`: those of the comparison.
+// Returns the HTML page. `jobs`: the jobs from which `comparison` was made.
 std::string page_of(const Comparison& comparison, const std::vector<Verdict>& verdicts,
                     const std::vector<ComparedJob>& jobs, const PageFacts& facts);
 

@@ -1,5 +1,5 @@
-// A comparison as terminal text: limits of the log, figures by group, and the verdicts last, where
-// they remain visible.
+// Prints a comparison as terminal text: limitations of the log, figures by group, and the verdicts
+// at the end, where a terminal keeps showing them.
 #pragma once
 
 #include <string>

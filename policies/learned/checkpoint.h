@@ -19,30 +19,30 @@ constexpr int kCheckpointVersion = 1;
 struct Checkpoint {
   std::string agent;            // "pilot"
   std::string network;          // "job-scorer"
-  nlohmann::ordered_json task;  // settings that decide how the agent uses the weights
+  nlohmann::ordered_json task;  // settings of the agent, which decide how it uses the weights
   Tensors weights;
   Tensors golden;                     // golden.h
-  nlohmann::ordered_json provenance;  // seed, trace hashes, cluster, settings, versions, samples
+  nlohmann::ordered_json provenance;  // origin of the weights, such as seed, trace hashes, settings
   nlohmann::ordered_json scores = nlohmann::ordered_json::array();
-  double core_s = 0;       // core-seconds of training; 0: unknown
-  std::string onnx;        // bytes of model.onnx, "" if there is none; set by load
-  std::string written_by;  // "yardmaster 1.2.3"; "" before 0.2.0; set by load
-  std::string digest;      // sha256 of the manifest without model.onnx and written_by; set by load
+  double core_s = 0;       // CPU core-seconds that the training took; 0: unknown
+  std::string onnx;        // bytes of model.onnx, "" without the file; set when loaded
+  std::string written_by;  // writing program, "yardmaster 1.2.3", "" before 0.2.0; set when loaded
+  std::string digest;      // sha256 of the manifest without model.onnx, written_by; set when loaded
 };
 
-// Checks before long work that a checkpoint can be written to `folder`. Throws InputError unless
-// the folder is absent, empty or a checkpoint, which would be replaced.
+// Checks before a long training that a checkpoint can be written to `folder`. Throws InputError
+// unless the folder is absent, is empty or contains only a checkpoint, which will be replaced.
 void check_checkpoint_writable(const std::filesystem::path& folder);
 
-// Writes a checkpoint and exports model.onnx. Throws InputError if the folder contains other files
-// or the weights do not fit the network, RunError if writing fails.
+// Writes a checkpoint and exports model.onnx. Throws InputError if `folder` has other files than a
+// checkpoint or the weights do not fit the network, RunError if writing fails.
 void save_checkpoint(const Checkpoint& checkpoint, const std::filesystem::path& folder);
 
-// Writes cost.json, whose content is known only after training.
+// Writes cost.json with the core-seconds of a training, which are known only at its end.
 void save_training_cost(double core_s, const std::filesystem::path& folder);
 
-// Throws InputError if there is no checkpoint, its format version or feature schema differs, or the
-// hash of a file is not the one in the manifest.
+// Throws InputError if `folder` has no checkpoint, one of another format version or feature schema,
+// or a file whose hash differs from its hash in the manifest.
 Checkpoint load_checkpoint(const std::filesystem::path& folder);
 
 }  // namespace yard

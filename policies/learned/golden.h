@@ -1,4 +1,4 @@
-// Golden states: recorded observations and outputs of a network, for `verify` and for warm-up.
+// Golden states: recorded observations and network outputs, to verify and warm up the network.
 #pragma once
 
 #include <span>
@@ -10,8 +10,8 @@
 
 namespace yard {
 
-// G states of J rows, F row features and C cluster features are packed as jobs (G, J, F), cluster
-// (G, C), rows (G), and mask, prior and the network's output logits (G, J + 1).
+// G states of J rows, F row features and C cluster features are packed as tensors jobs (G, J, F),
+// cluster (G, C), rows (G), and mask, prior and logits (the network's output), each (G, J + 1).
 struct GoldenState {
   std::vector<float> jobs, cluster, prior, logits;
   std::vector<uint8_t> mask;
@@ -20,12 +20,12 @@ struct GoldenState {
 
   Observation observation();  // points into this
 
-  // Returns the largest difference of legal actions' logits; infinite if one is not finite.
+  // Returns the largest |logits - other| over legal actions; infinite if `other` is not finite.
   double difference(std::span<const float> other) const;
 };
 
 Tensors pack_golden(const std::vector<GoldenState>& states, const ObservationShape& shape);
-// Throws InputError naming `where` if a tensor has another shape.
+// Throws InputError naming `where` if the shape of a tensor does not fit `shape`.
 std::vector<GoldenState> unpack_golden(const Tensors& tensors, const ObservationShape& shape,
                                        const std::string& where);
 

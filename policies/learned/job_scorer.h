@@ -1,5 +1,5 @@
-// The network `job-scorer` without LibTorch. One small net scores every job, so neither queue
-// length nor cluster size is built in; only existing rows are computed.
+// The network `job-scorer` for inference without LibTorch. One small net scores every job, so
+// neither queue length nor cluster size is built in; only existing rows are computed.
 // agents/networks/job_scorer_net.cc is the same network for training.
 //
 //   x_j = [job features j, cluster features]                           standardised
@@ -30,7 +30,7 @@ class JobScorer final : public NativeNetwork {
   float b3_ = 0, b5_ = 0;
 };
 
-// Returns the tensors of a job-scorer with their shapes for `hidden` units.
+// Returns the shapes of all tensors of the network job-scorer with `hidden` units per layer.
 Shapes job_scorer_shapes(int64_t hidden, const ObservationShape& shape);
 
 }  // namespace yard

@@ -1,4 +1,4 @@
-// Layers of networks without LibTorch, from tensors of a checkpoint. Dims: see native_network.h.
+// Network layers for inference, built from tensors of a checkpoint. Dims: see native_network.h.
 #pragma once
 
 #include <Eigen/Dense>
@@ -15,22 +15,22 @@ using RowMatrix = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::Ro
 using Vector = Eigen::VectorXf;
 using Shapes = std::map<std::string, std::vector<int64_t>>;  // shapes of tensors, by name
 
-// Returns the weights. Throws InputError, naming the origin of the weights, if one of the tensors
-// of `shapes` is missing, has another shape or is not finite, or if there is any other tensor.
+// Returns `weights`. Throws InputError naming weights.where unless the weights are exactly the
+// tensors in `shapes`, each with the given shape and finite values.
 const TrainedWeights& check_tensors(const TrainedWeights& weights, const Shapes& shapes);
 
-// Returns the length of a vector among the tensors. Throws InputError if the tensor is missing, or
-// longer than kMaxHidden.
+// Returns the length of the vector `name` among the weights. Throws InputError if the vector is
+// missing, empty or longer than kMaxHidden.
 int64_t length_of(const TrainedWeights& weights, const std::string& name);
 
 // Returns the settings of a network whose only setting is `hidden`.
 Settings with_hidden(int64_t hidden);
 
-// Requires: the tensor exists, with one dimension for a vector, two for a matrix.
+// Requires: the tensor `name` exists and has one dimension (vector_of) or two (matrix_of).
 Vector vector_of(const Tensors& tensors, const std::string& name);
 RowMatrix matrix_of(const Tensors& tensors, const std::string& name);
 
-// Writes prior + score if legal, else kMaskedLogit. `score` (rows + 1) has doing nothing last.
+// Writes prior + score of legal actions and kMaskedLogit of illegal ones, the no-op last.
 void write_logits(const Observation& observation, const ObservationShape& shape,
                   const Vector& score, std::span<float> logits);
 
@@ -45,15 +45,15 @@ class Normaliser {
 
  private:
   ObservationShape shape_;
-  Vector row_mean_, row_scale_, cluster_mean_, cluster_scale_;  // (F), (F), (C), (C)
+  Vector row_mean_, row_scale_, cluster_mean_, cluster_scale_;  // shapes (F), (F), (C), (C)
 };
 
-// A layer over all rows of a window, with weights by position, and the cluster's features:
+// A layer over the rows of a window, each position with its own weights, and cluster features:
 //   y = relu(sum_r W_r row_r + U cluster + b).
 class WindowLayer {
  public:
-  // Tensors NAME.rows (J F, H), the weights of all positions stacked, NAME.cluster (H, C),
-  // NAME.bias (H).
+  // Returns the shapes of the tensors NAME.rows (J F, H), which has the weights of all positions,
+  // NAME.cluster (H, C) and NAME.bias (H).
   static Shapes shapes(const std::string& name, const ObservationShape& shape, int64_t hidden);
   WindowLayer(const Tensors& tensors, const std::string& name);
 
@@ -69,12 +69,12 @@ class WindowLayer {
 // MLP with ReLU after all layers but the last: y = W_n relu(... relu(W_0 x + b_0)) + b_n.
 class Mlp {
  public:
-  // Tensors NAME.0.weight (out, in), NAME.0.bias (out), NAME.1.weight ...; `widths` from input to
-  // output.
+  // Returns the shapes of tensors NAME.0.weight (out, in), NAME.0.bias (out), NAME.1.weight and so
+  // on, for layers of the sizes `widths`, input first.
   static Shapes shapes(const std::string& name, const std::vector<int64_t>& widths);
   Mlp(const Tensors& tensors, const std::string& name, int layers);
 
-  RowMatrix operator()(RowMatrix x) const;  // (rows, in) to (rows, out)
+  RowMatrix operator()(RowMatrix x) const;  // maps (rows, in) to (rows, out)
 
  private:
   struct Layer {

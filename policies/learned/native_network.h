@@ -1,6 +1,6 @@
-// A trained network without LibTorch, for policies and servers. Its counterpart for training is in
-// agents/. `verify` compares this network and its counterpart with each other and with ONNX
-// Runtime. Dims: J rows of a window, R rows of a decision, F row features, C cluster features.
+// A trained network for inference without LibTorch, in policies and servers. The training versions
+// of networks are in agents/. `verify` compares the outputs of native, training and ONNX versions.
+// Dims: J rows of a window, R rows of a decision, F row features, C cluster features.
 #pragma once
 
 #include <optional>
@@ -14,17 +14,17 @@
 
 namespace yard {
 
-constexpr int64_t kMaxHidden = 1024;    // largest number of units of a layer
+constexpr int64_t kMaxHidden = 1024;    // largest number of hidden units of a layer
 constexpr float kLayerNormEps = 1e-5F;  // added to the variance in layer normalisation
 
-// Arguments for the construction of a network; not kept afterwards.
+// Arguments for the constructor of a network, which keeps no reference to them.
 struct TrainedWeights {
   const Tensors& tensors;
   ObservationShape shape;
-  std::string where;  // origin of the weights, for errors
+  std::string where;  // origin of the weights, for error messages
 };
 
-// Scores of the rows (R numbers) and of doing nothing (one), of any shape.
+// Tensors of any shape with the scores of the rows (R numbers) and of doing nothing (1 number).
 struct OnnxScores {
   OnnxGraph::Value rows, nothing;
 };
@@ -36,22 +36,22 @@ class NativeNetwork {
 
   virtual ~NativeNetwork() = default;
 
-  // Writes logits (J + 1): prior + scores. Masked actions get kMaskedLogit. Thread-safe.
+  // Writes the logits (J + 1): prior + score. Masked actions get kMaskedLogit. Thread-safe.
   virtual void forward(const Observation& observation, std::span<float> logits) const = 0;
 
-  // The settings with which such weights were trained.
+  // Returns the network settings with which the weights were trained, as seen from their shapes.
   virtual Settings settings() const { return {}; }
 
-  // Draws the scores that forward() adds to the prior, as ONNX operators over standardised rows (R,
-  // F) and cluster (1, C). Returns nothing by default: its checkpoints have no model.onnx.
+  // Adds ONNX operators that compute the scores of forward() from standardised rows (R, F) and
+  // cluster features (1, C). The default returns nothing, so that checkpoints have no model.onnx.
   virtual std::optional<OnnxScores> export_onnx(OnnxGraph&, const OnnxGraph::Value& /*rows*/,
                                                 const OnnxGraph::Value& /*cluster*/) const {
     return std::nullopt;
   }
 };
 
-// Constructors throw InputError naming `where` if a tensor is missing, has another shape or is not
-// finite.
+// Constructors of networks throw InputError naming `where` if a tensor is missing, has a wrong
+// shape or is not finite.
 using NativeNetworkRegistry = Registry<NativeNetwork, NativeNetwork::Info, TrainedWeights>;
 
 }  // namespace yard

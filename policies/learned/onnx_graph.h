@@ -1,13 +1,13 @@
-// A network as an ONNX model: operators, and the named tensors that connect them.
+// Builds a network as an ONNX model, of operators and the named tensors that connect them.
 //
 //   OnnxGraph graph(weights);
 //   const auto x = graph.input("x", {"rows", 8});
 //   graph.output("y", graph.mlp(x, "net", 2), {"rows", 1});
 //   write_file_atomic("model.onnx", graph.model("net"));
 //
-// The protobuf messages are encoded by hand. Only the server uses protobuf, and a process with
-// Debian's LibTorch already contains ONNX's own messages, which may be registered only once.
-// Operators are those of ONNX operator set 17 (ONNX 1.12).
+// The protobuf messages are encoded by hand: only the server uses protobuf, and a process with
+// Debian's LibTorch already contains ONNX's own messages, which may be registered only once. The
+// operators belong to ONNX operator set 17 (ONNX 1.12).
 #pragma once
 
 #include <set>
@@ -22,9 +22,8 @@ namespace yard {
 
 class OnnxGraph {
  public:
-  using Value = std::string;  // name of a tensor in the graph
-  using Dim =
-      std::variant<int64_t, std::string>;  // fixed size of a dimension, or name of a variable one
+  using Value = std::string;                       // name of a tensor in the graph
+  using Dim = std::variant<int64_t, std::string>;  // fixed size, or name of a variable size
   using Attribute = std::pair<std::string, std::variant<int64_t, float>>;
 
   // Requires: `weights` outlives the graph.
@@ -33,19 +32,19 @@ class OnnxGraph {
   Value input(const std::string& name, const std::vector<Dim>& shape);
   void output(const std::string& name, const Value& value, const std::vector<Dim>& shape);
 
-  // Returns a weight, whose name is kept. Requires: it exists.
+  // Returns the weight `name`, which keeps its name in the graph. Requires: the weight exists.
   Value weight(const std::string& name);
   Value constant(const Tensor& tensor);
   Value integers(const std::vector<int64_t>& values);  // one-dimensional
 
-  // Adds an operator and returns its first output. "" leaves out an optional input.
+  // Adds the operator `op` and returns its first output. The name "" omits an optional input.
   Value add(const std::string& op, const std::vector<Value>& inputs,
             const std::vector<Attribute>& attributes = {});
 
   Value relu(const Value& x) { return add("Relu", {x}); }
-  // Returns x W^T + b for weights W (out, in). `bias` may be any value, or "" for none.
+  // Returns x W^T + bias for the weight W (out, in). `bias` is any tensor, or "" for no bias.
   Value linear(const Value& x, const std::string& weight, const Value& bias);
-  // Computes the same as Mlp in layers.h.
+  // Adds a multi-layer perceptron that computes the same as class Mlp in layers.h.
   Value mlp(Value x, const std::string& name, int layers);
   // Concatenates along `axis`: 0 stacks rows, 1 joins columns.
   Value concat(const Value& a, const Value& b, int64_t axis) {
@@ -54,17 +53,17 @@ class OnnxGraph {
   Value reshape(const Value& x, const std::vector<int64_t>& shape) {
     return add("Reshape", {x, integers(shape)});
   }
-  // Returns [from, to) along the first axis; both are one-dimensional integers.
+  // Returns rows [from, to) of `x`; `from` and `to` are one-dimensional integer tensors.
   Value slice(const Value& x, const Value& from, const Value& to) {
     return add("Slice", {x, from, to});
   }
-  // Returns the number of rows of x, as integers of length 1.
+  // Returns the number of rows of `x` as an integer tensor of length 1.
   Value count(const Value& x) { return add("Shape", {x}, {{"end", int64_t{1}}}); }
   Value real(const Value& integers);
-  // Appends `one` (1, C) to each of `rows` (R, F): (R, F + C).
+  // Appends `one` (1, C) to each row of `rows` (R, F), which gives (R, F + C).
   Value append_to_rows(const Value& rows, const Value& one);
 
-  // Returns the bytes of the file; equal graphs have equal bytes.
+  // Returns the bytes of the ONNX file; equal graphs have equal bytes.
   std::string model(const std::string& name) const;
 
  private:
@@ -73,7 +72,7 @@ class OnnxGraph {
                        std::string_view raw);
 
   const Tensors& weights_;
-  std::set<std::string> used_;  // weights that are in the graph
+  std::set<std::string> used_;  // names of the weights in the graph
   int values_ = 0;
   std::string nodes_, initialisers_, inputs_, outputs_;  // fields of GraphProto
 };

@@ -1,7 +1,6 @@
-// Writes model.onnx, a checkpoint's network for programs without this library: for one decision,
-//   rows (R, F), cluster (C), prior (R + 1)  ->  logits (R + 1), of the rows, then of doing nothing
-// R is the number of rows. The model's inputs are features which are not standardised. An illegal
-// action has a very low prior.
+// Writes model.onnx, a checkpoint's network for programs without this library. The model maps rows
+// (R, F), cluster (C) and prior (R + 1) of a decision with R rows to logits (R + 1), the no-op
+// last. The model standardises raw features. The caller gives illegal actions very low priors.
 #pragma once
 
 #include <string>
@@ -10,7 +9,7 @@
 
 namespace yard {
 
-// Returns the bytes of the file, or "" if the checkpoint has no network or one without a graph.
+// Returns the bytes of model.onnx, or "" if the checkpoint has no network that can be exported.
 // Throws InputError if the weights do not fit the network.
 std::string onnx_of(const Checkpoint& checkpoint);
 

@@ -1,4 +1,4 @@
-// Opens a policy by a user's text: a registered name, `checkpoint:DIR`, `untrained:DIR` (the
+// Opens a policy from a user's text: a registered name, `checkpoint:DIR`, `untrained:DIR` (the
 // checkpoint before its training), or the YAML file of a tuned policy.
 #pragma once
 
@@ -12,14 +12,14 @@ namespace yard {
 
 struct OpenedPolicy {
   std::unique_ptr<Policy> policy;
-  std::string name;  // for tables: the registered name, the agent, or the file
+  std::string name;  // name in tables: the registered name, the agent or the file
   Policy::Info info;
-  std::string digest = {};     // hash of the checkpoint; empty for other policies
-  double core_s = 0;           // core-seconds of its training; 0: unknown
-  std::string untrained = {};  // of a checkpoint: text that opens it before training
+  std::string digest = {};     // digest of the checkpoint, "" without one
+  double core_s = 0;           // CPU core-seconds of the training; 0: unknown
+  std::string untrained = {};  // text that opens the checkpoint before its training
 };
 
-// `settings` override those of a tuned policy's file. Throws InputError.
+// `settings` override the settings in the file of a tuned policy. Throws InputError.
 OpenedPolicy open_policy(const std::string& text, const Settings& settings);
 
 }  // namespace yard

@@ -19,7 +19,7 @@ using Tensors = std::map<std::string, Tensor>;
 
 std::string to_safetensors(const Tensors& tensors);
 
-// Throws InputError naming `where` unless the bytes are well-formed float32 tensors.
+// Throws InputError naming `where` unless `bytes` are well-formed float32 tensors.
 Tensors from_safetensors(std::string_view bytes, const std::string& where);
 
 }  // namespace yard

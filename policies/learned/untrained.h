@@ -1,5 +1,5 @@
-// A checkpoint before its training: the agent and its settings without weights. Each network starts
-// with a last layer of zeros, so an untrained network adds nothing to the prior.
+// A checkpoint before its training: the agent and its settings without weights. The last layer of a
+// new network is zero, so an untrained network adds nothing to the prior.
 #pragma once
 
 #include "policies/learned/checkpoint.h"
@@ -10,8 +10,8 @@ namespace yard {
 // The name of the network in an untrained checkpoint.
 inline constexpr const char* kUntrainedNetwork = "untrained";
 
-// Returns the untrained version of a checkpoint. A checkpoint without a network gets the default
-// numbers. The digest covers agent and settings only: it does not depend on the training seed.
+// Returns the untrained version of a checkpoint. A checkpoint without a network gets the agent's
+// default numbers. The digest covers only agent and settings, not the training seed.
 Checkpoint untrained_of(const Checkpoint& checkpoint);
 
 // Returns a network that scores every action 0.

@@ -1,4 +1,4 @@
-// Plays training environments with random actions and measures their speed.
+// Plays training environments with random actions and measures the environments' speed.
 #pragma once
 
 #include "env/base/core/rng.h"
@@ -6,13 +6,13 @@
 
 namespace yard::bench {
 
-// Draws a uniformly random legal action for each environment. `nothing`: the last action.
+// Draws a uniformly random legal action for each environment. `nothing`: index of the no-op action.
 template <class Env>
 void draw_legal_actions(const Env& env, int32_t nothing, Rng& rng, std::vector<int32_t>& actions) {
   for (size_t n = 0; n < actions.size(); ++n) {
     const uint8_t* mask = env.mask().data() + n * (static_cast<size_t>(nothing) + 1);
     const auto rows = static_cast<uint32_t>(env.rows()[n]);
-    do {  // most rows are legal, so draw until one is
+    do {  // most actions are legal: draw until a legal one comes
       const uint32_t a = rng.below(rows + 1);
       actions[n] = a == rows ? nothing : static_cast<int32_t>(a);
     } while (!mask[actions[n]]);
@@ -20,13 +20,12 @@ void draw_legal_actions(const Env& env, int32_t nothing, Rng& rng, std::vector<i
 }
 
 struct EnvSpeed {
-  double best_per_s, mean_per_s;  // decisions per second
-  double rows, waiting;           // means per decision
+  double best_per_s, mean_per_s;  // decisions per second: best run, mean run
+  double rows, waiting;           // mean rows and mean waiting jobs per decision
 };
 
-// Measures stretches of `steps` steps. Each stretch is repeated from the same saved state, bit for
-// bit. `best_per_s` of the result is the speed of the fastest repetition. `before_step` is called
-// before each step.
+// Measures `stretches` stretches of `steps` steps, each repeated from the same saved state.
+// best_per_s is that of the fastest repetitions. `before_step` is called before each step.
 template <class Env>
 EnvSpeed measure_env_speed(Env& env, int worlds, int32_t nothing, int stretches, int steps,
                            const std::function<void()>& before_step) {
@@ -48,7 +47,7 @@ EnvSpeed measure_env_speed(Env& env, int worlds, int32_t nothing, int stretches,
     }
     return spent;
   };
-  run(3'000);  // warm-up to the middle of episodes
+  run(3'000);  // warm-up until environments are in mid-episode
   rows = waiting = 0;
   for (int i = 0; i < stretches; ++i) {
     const std::vector<std::byte> saved = env.save();

@@ -1,4 +1,4 @@
-// Weights of a job-scorer network which has not been trained.
+// Draws random weights of a job-scorer network, for benchmarks which need no trained network.
 #pragma once
 
 #include "env/base/core/rng.h"

@@ -1,4 +1,4 @@
-// The options of all commands that call a running server.
+// Options shared by all commands that call a running policy server.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -7,7 +7,7 @@
 
 namespace yard {
 
-// `options` names the servers that are asked if --server is not given.
+// Adds the options. `options`: output, and defaults such as the servers used without --server.
 void add_connection_options(CLI::App& app, ConnectionOptions& options);
 
 }  // namespace yard

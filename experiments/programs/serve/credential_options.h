@@ -1,4 +1,4 @@
-// The options of `serve` that say what its ports show to callers and ask of them.
+// Options of the command `serve` for TLS certificates and access tokens on its ports.
 #pragma once
 
 #include <CLI/CLI.hpp>

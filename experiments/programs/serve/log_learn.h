@@ -1,4 +1,4 @@
-// `log choices|fit`: converts a decision log to training data, in files that need no Protobuf.
+// `log choices` and `log fit` convert a decision log to files of training data without Protobuf.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -7,8 +7,7 @@
 
 namespace yard {
 
-// Both commands, `log choices` and `log fit`, write files and print counts as text or one JSON
-// document. Throw InputError.
+// run_log_choices() and run_log_fit() write files and print counts. Both throw InputError.
 struct LogChoicesOptions {
   std::string log, agent = "dispatcher", task, out;
   bool json = false;
@@ -25,7 +24,7 @@ void run_log_fit(const LogFitOptions& options);
 
 void print_json(const nlohmann::ordered_json& document);
 
-// Prints on stderr what was left out of a damaged log. Call it after reading the log.
+// Prints on stderr what was skipped in a damaged log. Call print_damage() after reading the log.
 void print_damage(const LogReader& log);
 
 }  // namespace yard

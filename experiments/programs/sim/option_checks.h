@@ -1,4 +1,4 @@
-// Checks of options which CLI11 cannot make, and defaults, for the commands that run policies.
+// Option checks beyond those of CLI11, and defaults, for the commands that run policies.
 #pragma once
 
 #include "env/base/core/error.h"
@@ -7,13 +7,13 @@
 
 namespace yard::sim {
 
-// Throws InputError, "OPTION: expected EXPECTED, got GOT", unless `holds`.
+// Throws InputError with `option`, what was `expected` and what was `got`, unless `holds` is true.
 inline void require_input(bool holds, const std::string& option, const std::string& expected,
                           const std::string& got) {
   if (!holds) throw InputError(option, expected, got);
 }
 
-// Throws InputError unless `value` lies in [least, most].
+// Throws InputError unless the option's value lies in [least, most].
 template <class T>
 void check_range(const char* option, T value, std::type_identity_t<T> least,
                  std::type_identity_t<T> most) {
@@ -21,7 +21,7 @@ void check_range(const char* option, T value, std::type_identity_t<T> least,
                 shortest(value));
 }
 
-// Returns the values of --congestion; without the option, a single unset value.
+// Returns the values of --congestion, or one unset value if the option is not given.
 inline std::vector<std::optional<double>> congestions_of(const CommonOptions& options) {
   if (options.congestions.empty()) return {std::nullopt};
   return {options.congestions.begin(), options.congestions.end()};

@@ -1,4 +1,4 @@
-// The cells of a search: those of --cells, or one workload at each --congestion.
+// The cells of a policy search: cells from --cells, or one workload at each value of --congestion.
 #pragma once
 
 #include "experiments/cli/cell_options.h"
@@ -7,7 +7,7 @@
 
 namespace yard::sim {
 
-// `replicas` is the number of replicas per cell; unset: as in the file, or 2. Throws InputError.
+// Loads the cells. `replicas`: replicas per cell; unset: as in `file`, or 2. Throws InputError.
 std::vector<TuneCell> load_tune_cells(const CommonOptions& options, const CellOptions& cells,
                                       const std::optional<CellFile>& file,
                                       std::optional<int> replicas,

@@ -1,4 +1,4 @@
-// The commands of yardmaster-train. argv[0] is the command's name. Each returns an exit code.
+// Commands of the program yardmaster-train. argv[0]: command name. Each returns an exit code.
 #pragma once
 
 namespace yard {
@@ -6,7 +6,7 @@ namespace yard {
 int run_train(int argc, char** argv);
 int run_sweep(int argc, char** argv);
 int run_verify(int argc, char** argv);
-int run_list(int argc, char** argv);  // lists agents, learners, networks and tasks
+int run_list(int argc, char** argv);  // lists agents, learners, networks, tasks
 int run_bench_ppo(int argc, char** argv);
 
 }  // namespace yard
