@@ -22,7 +22,7 @@ def tracked(*folders):
 
 
 def sentences(text):
-    for one in re.split(r"(?<=[.!?])\s+(?=[A-Z`])", re.sub(r"\s+", " ", text)):
+    for one in re.split(r"(?<=[.!?])\s+(?=[A-Z`])", re.sub(r"\s+", " ", text).strip()):
         if 4 <= len(one.split()) <= 40 and one.endswith((".", "!", "?")):
             yield one.strip()
 
