@@ -106,14 +106,13 @@ pb::DecideRequest busy_cluster(int nodes, int waiting) {
   return request;
 }
 
-ServedLoad bench_load(const std::string& policy, const pb::DecideRequest& request, int callers,
-                      double deadline_ms, double seconds) {
+namespace {
+
+// `Service` is the policy service or the echo, whose method is `call`.
+template <class Service, class Call>
+ServedLoad measure_load(const std::string& address, const pb::DecideRequest& request, int callers,
+                        double deadline_ms, double seconds, Call call) {
   using Clock = std::chrono::steady_clock;
-  pb::DecideResponse echoed;
-  echoed.set_source(pb::POLICY);
-  const EchoServer echo(echoed);
-  const auto server = policy.empty() ? nullptr : std::make_unique<Server>(options_for(policy));
-  const std::string address = server == nullptr ? echo.address() : server->address();
   std::mutex mutex;
   ServedLoad sum;
   sum.callers = callers;
@@ -124,8 +123,7 @@ ServedLoad bench_load(const std::string& policy, const pb::DecideRequest& reques
     own.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
     const auto channel =
         grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), own);
-    const auto stub = pb::PolicyService::NewStub(channel);
-    const auto echo_stub = bench::EchoService::NewStub(channel);
+    const auto stub = Service::NewStub(channel);
     pb::DecideRequest mine = request;
     mine.set_cluster("cluster-" + std::to_string(caller));
     ServedLoad counts;
@@ -134,8 +132,7 @@ ServedLoad bench_load(const std::string& policy, const pb::DecideRequest& reques
       pb::DecideResponse answer;
       context.set_deadline(std::chrono::system_clock::now() +
                            std::chrono::microseconds(std::llround(deadline_ms * 1e3)));
-      const grpc::Status status = server == nullptr ? echo_stub->Echo(&context, mine, &answer)
-                                                    : stub->Decide(&context, mine, &answer);
+      const grpc::Status status = ((*stub).*call)(&context, mine, &answer);
       int& count = !status.ok()                       ? counts.late
                    : answer.source() == pb::POLICY    ? counts.by_policy
                    : answer.source() == pb::HEURISTIC ? counts.by_heuristic
@@ -154,6 +151,29 @@ ServedLoad bench_load(const std::string& policy, const pb::DecideRequest& reques
   }
   sum.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
   return sum;
+}
+
+}  // namespace
+
+ServedLoad bench_load(const std::string& address, const pb::DecideRequest& request, int callers,
+                      double deadline_ms, double seconds) {
+  return measure_load<pb::PolicyService>(address, request, callers, deadline_ms, seconds,
+                                         &pb::PolicyService::Stub::Decide);
+}
+
+ServedLoad bench_own_load(const std::string& policy, const pb::DecideRequest& request, int callers,
+                          double deadline_ms, double seconds) {
+  const Server server(options_for(policy));
+  return bench_load(server.address(), request, callers, deadline_ms, seconds);
+}
+
+ServedLoad bench_echo_load(const pb::DecideRequest& request, int callers, double deadline_ms,
+                           double seconds) {
+  pb::DecideResponse echoed;
+  echoed.set_source(pb::POLICY);
+  const EchoServer echo(echoed);
+  return measure_load<bench::EchoService>(echo.address(), request, callers, deadline_ms, seconds,
+                                          &bench::EchoService::Stub::Echo);
 }
 
 ServedBench bench_served(const std::string& policy, const pb::DecideRequest& request, int calls) {

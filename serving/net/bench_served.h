@@ -37,9 +37,17 @@ struct ServedLoad {
   int by_policy = 0, by_heuristic = 0, by_nothing = 0, late = 0;
 };
 
-// Each caller has its own connection and cluster. An empty `policy` measures a gRPC echo, which
-// shows the load of callers and transport alone. Answers of the echo count as `by_policy`.
-ServedLoad bench_load(const std::string& policy, const pb::DecideRequest& request, int callers,
+// Measures the server at `address`. Each caller has its own connection and cluster.
+ServedLoad bench_load(const std::string& address, const pb::DecideRequest& request, int callers,
                       double deadline_ms, double seconds);
+
+// Measures a server of `policy` in this process.
+ServedLoad bench_own_load(const std::string& policy, const pb::DecideRequest& request, int callers,
+                          double deadline_ms, double seconds);
+
+// Measures a gRPC echo, which shows the load of callers and transport alone. Its answers count as
+// `by_policy`.
+ServedLoad bench_echo_load(const pb::DecideRequest& request, int callers, double deadline_ms,
+                           double seconds);
 
 }  // namespace yard

@@ -15,7 +15,7 @@
 namespace yard {
 
 int run_bench_served(int argc, char** argv) {
-  std::string policy = "las";
+  std::string policy = "las", server;
   int calls = 2000, nodes = 64, waiting = 64;
   std::vector<int> callers;
   double deadline_ms = 20, seconds = 5;
@@ -34,6 +34,11 @@ int run_bench_served(int argc, char** argv) {
              "measure how many decisions are in time instead, for each of these numbers of callers")
           ->delimiter(',')
           ->check(CLI::Range(1, 1024));
+  app.add_option("--server", server,
+                 "with --callers, measure the server at this address, without TLS, instead of an "
+                 "own one of --policy")
+      ->type_name("ADDRESS")
+      ->needs(load);
   app.add_option("--deadline-ms", deadline_ms, "deadline of the callers, in milliseconds")
       ->check(CLI::Range(1.0, 3.6e6))
       ->needs(load);
@@ -50,8 +55,10 @@ int run_bench_served(int argc, char** argv) {
     nlohmann::ordered_json rows = nlohmann::ordered_json::array();
     double first_per_s = 0;
     for (const int count : callers) {
-      const ServedLoad l = bench_load(policy, request, count, deadline_ms, seconds);
-      const ServedLoad echo = bench_load("", request, count, deadline_ms, seconds);
+      const ServedLoad l = server.empty()
+                               ? bench_own_load(policy, request, count, deadline_ms, seconds)
+                               : bench_load(server, request, count, deadline_ms, seconds);
+      const ServedLoad echo = bench_echo_load(request, count, deadline_ms, seconds);
       const double echo_per_s = echo.by_policy / echo.seconds;
       const auto per_s = [&](int answers) { return answers / l.seconds; };
       const double in_time_per_s = per_s(l.by_policy + l.by_heuristic);

@@ -8,6 +8,7 @@
 #include "env/base/core/error.h"
 #include "env/base/text/print.h"
 #include "experiments/cli/arguments.h"
+#include "experiments/programs/serve/canary_review.h"
 #include "experiments/programs/serve/commands.h"
 #include "experiments/programs/serve/connection_options.h"
 #include "serving/engine/model_catalog.h"
@@ -17,6 +18,7 @@ namespace yard {
 namespace {
 
 constexpr const char* kDefaultServer = "127.0.0.1:50052";
+constexpr double kSettlingShare = 0.25;  // of a turn, after which its version is judged
 
 using Json = nlohmann::ordered_json;
 
@@ -73,12 +75,77 @@ void print(const pb::ModelStatus& of) {
   }
 }
 
+struct ReviewOptions {
+  std::string log;
+  double from_unix_s = 0;
+  CanaryRule rule;
+  bool apply = false;
+};
+
+pb::ModelStatus the_model(const ModelsAnswer& answer, const std::string& name) {
+  if (!answer.error.empty()) throw RunError(answer.server + ": " + answer.error);
+  for (const pb::ModelStatus& model : answer.models.models()) {
+    if (name.empty() || model.name() == name) return model;
+  }
+  throw InputError("--model", "a model of " + answer.server, "'" + name + "'");
+}
+
+void review(const ConnectionOptions& servers, const std::string& name, const ReviewOptions& options,
+            std::chrono::milliseconds deadline, bool json) {
+  if (options.log.empty()) throw InputError("--log", "the server's decision log", "none");
+  if (servers.servers.size() != 1) {
+    throw InputError("--server", "the one server that wrote the log",
+                     std::to_string(servers.servers.size()) + " servers");
+  }
+  ModelChange change;
+  change.model = name;
+  const pb::ModelStatus model = the_model(change_models(servers, change, deadline).at(0), name);
+  if (model.mode() != pb::MODE_CANARY || model.turn_s() <= 0) {
+    throw InputError("model '" + model.name() + "'", "a canary with --turn",
+                     mode_name(model.mode()));
+  }
+  const std::string& digest = model.candidate().digest();
+  if (digest.empty() || digest == model.current().digest()) {
+    throw InputError("candidate '" + model.candidate().policy() + "'",
+                     "a version with a digest of its own, such as a checkpoint", "none");
+  }
+  LogReader log(options.log);
+  const CanaryReview found =
+      review_canary(read_canary_turns(log, {.model = model.name(),
+                                            .candidate_digest = digest,
+                                            .from_unix_s = options.from_unix_s,
+                                            .settle_s = model.turn_s() * kSettlingShare}),
+                    options.rule);
+
+  const bool ends = options.apply && found.verdict != CanaryVerdict::kContinue;
+  if (ends && found.verdict == CanaryVerdict::kPromote) {
+    change.action = ModelAction::kPromote;
+  } else if (ends) {
+    change.action = ModelAction::kUnload;  // ends the canary, too
+  }
+  if (ends) the_model(change_models(servers, change, deadline).at(0), name);
+  if (json) {
+    const Json out = {{"model", model.name()},
+                      {"candidate", model.candidate().policy()},
+                      {"verdict", verdict_name(found.verdict)},
+                      {"reason", found.reason},
+                      {"ratio", found.ratio},
+                      {"interval", {found.interval.lo, found.interval.hi}},
+                      {"turns", found.turns},
+                      {"applied", ends}};
+    std::puts(out.dump(2).c_str());
+    return;
+  }
+  print_to(stdout, "{}: {}{}\n", verdict_name(found.verdict), found.reason, ends ? " (done)" : "");
+}
+
 }  // namespace
 
 int run_models(int argc, char** argv) {
   ConnectionOptions options;
   options.servers = {kDefaultServer};
   ModelChange change;
+  ReviewOptions reviewed;
   std::string action = "list", mode;
   int deadline_ms = 30'000;
   bool json = false;
@@ -87,8 +154,8 @@ int run_models(int argc, char** argv) {
       "canary, then promote it or roll back.",
       "models");
   app.option_defaults()->always_capture_default();
-  app.add_option("action", action, "list, load, unload, mode, promote or roll-back")
-      ->check(CLI::IsMember({"list", "load", "unload", "mode", "promote", "roll-back"}));
+  app.add_option("action", action, "list, load, unload, mode, review, promote or roll-back")
+      ->check(CLI::IsMember({"list", "load", "unload", "mode", "review", "promote", "roll-back"}));
   app.option_defaults()->group("Change");
   app.add_option("--model", change.model, "name of the model; default: the server's first");
   app.add_option("--policy", change.policy,
@@ -105,6 +172,18 @@ int run_models(int argc, char** argv) {
          "seconds after which the versions change on a cluster in a canary; 0: each cluster "
          "keeps one version")
       ->check(CLI::Range(0.0, 2'592'000.0));
+  app.option_defaults()->group("Review");
+  app.add_option("--log", reviewed.log, "`review`: decision log of the server")->type_name("DIR");
+  app.add_option("--from-unix", reviewed.from_unix_s,
+                 "leave out decisions made before this Unix time, in seconds");
+  app.add_option("--margin", reviewed.rule.margin,
+                 "promote a candidate that has at most so much more jobs in the system; 0.02: 2 %; "
+                 "0: only one that has fewer")
+      ->check(CLI::Range(0.0, 1.0));
+  app.add_option("--max-turns", reviewed.rule.max_turns,
+                 "turns of the candidate after which it is dropped if no gain was shown")
+      ->check(CLI::Range(8, 1'000'000));
+  app.add_flag("--apply", reviewed.apply, "carry out a verdict to promote or to roll back");
   app.option_defaults()->group("Server");
   add_connection_options(app, options);
   app.add_option("--deadline-ms", deadline_ms, "deadline for each server, in milliseconds")
@@ -113,8 +192,13 @@ int run_models(int argc, char** argv) {
   app.add_flag("--json", json, "print one JSON document");
   set_examples(app, {"yardmaster models",
                      "yardmaster models load --policy checkpoint:runs/new/checkpoints/best",
-                     "yardmaster models mode --mode canary --share 0.5 --turn 3600"});
+                     "yardmaster models mode --mode canary --share 0.5 --turn 3600",
+                     "yardmaster models review --log log --apply"});
   if (!parse_arguments(app, argc, argv)) return 0;
+  if (action == "review") {
+    review(options, change.model, reviewed, std::chrono::milliseconds(deadline_ms), json);
+    return 0;
+  }
   change.action = kActions.at(action);
   if (change.action == ModelAction::kMode && mode.empty()) {
     throw InputError("--mode", "on, off, shadow or canary", "none");
