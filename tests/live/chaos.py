@@ -8,6 +8,7 @@ import json
 import os
 import pathlib
 import random
+import signal
 import sys
 import threading
 import time
@@ -81,6 +82,8 @@ def run(out, work):
 
 
 if __name__ == "__main__":
+    for number in (signal.SIGHUP, signal.SIGTERM):
+        signal.signal(number, lambda *_: sys.exit("ended by a signal"))
     if sys.argv[1] == "run":
         run(pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3]))
     else:

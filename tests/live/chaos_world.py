@@ -126,7 +126,8 @@ class World:
             (bin_folder / name).chmod(0o755)
         config = self.out / f"agent{number}.yaml"
         config.write_text(f"partitions: [gpu]\nserver: {self.address}\nbin: {bin_folder}\nlock: {self.work}/lock\n"
-                          f"lock_s: {LOCK_S}\ncommand_timeout_s: 2\ndeadline_ms: 500\npreempt: true\n")
+                          f"lock_s: {LOCK_S}\ncommand_timeout_s: 2\ndeadline_ms: 500\npreempt: true\n"
+                          "save_s: 1\nrestore_s: 2\nrestore_large_s: 2\n")
         environment = {**os.environ, "SLURM_CONF": str(self.ours.folder / "etc/slurm.conf")}
         return Agent(self.events, [f"{self.bin}/yardmaster", "slurm", "--config", config, "--json"],
                      self.out / f"agent{number}.log", environment)

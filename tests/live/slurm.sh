@@ -3,13 +3,15 @@
 # checkpoint `pilot`, the agent, and a workload from a public trace. Checks that the policy decided and
 # preempted, that the agent started every run where the decision log says, and that no lease ended. Writes OUT
 # (build/live/slurm) and prints the figures. Needs root, Slurm and the public traces.
+# Time is scaled: jobs of hours run for seconds. So is the run time that the server leaves to a job before it
+# may be preempted, and the agent states the costs of these jobs, which go on where they were.
 #   NODES=64               nodes of the cluster
 #   JOBS=640 SPAN_S=360    jobs, and the seconds in which they arrive
 #   GOVERNED=$NODES        nodes that the agent governs; the load refers to them
 #   LOAD=1.5               offered load: GPU seconds asked for, of those there are while jobs arrive
 #   LIMIT_S=2000           gives up after so many seconds
 #   FEWEST_JOBS=600        number of jobs for which the run counts
-#   SERVER_OPTIONS         further options of `yardmaster serve`
+#   PREEMPTED_SHARE=0.25   share of the GPUs that may be preempted within 10 minutes
 #   YARD_BIN=build/bin     folder of the programs
 set -eu
 cd "$(dirname "$0")/../.."
@@ -46,9 +48,8 @@ trap finish EXIT
 tests/live/slurm_cluster.sh start "$work/slurm" "$nodes" 30
 export SLURM_CONF=$work/slurm/etc/slurm.conf
 
-# shellcheck disable=SC2086  # several options
 "$bin/yardmaster" serve --checkpoint checkpoints/pilot --listen 127.0.0.1:0 --json --budget-ms 400 \
-  --decision-log "$out/decisions" ${SERVER_OPTIONS:-} >"$out/server.json" 2>"$out/server.log" &
+  --min-run 15 --preempted-share "${PREEMPTED_SHARE:-0.25}" --decision-log "$out/decisions" >"$out/server.json" 2>"$out/server.log" &
 server=$!
 for _ in $(seq 100); do
   [ -s "$out/server.json" ] && break
@@ -62,6 +63,9 @@ server: $address
 lock: $work/lock
 deadline_ms: 500
 preempt: true
+save_s: 1
+restore_s: 2
+restore_large_s: 2
 CONF
 "$bin/yardmaster" slurm --config "$out/agent.yaml" --json --http 127.0.0.1:0 >"$out/agent.jsonl" 2>"$out/agent.log" &
 agent=$!

@@ -1,5 +1,5 @@
-// Broken policies for `yardmaster-faulty-serve`, which is `yardmaster serve` with these policies. The
-// chaos test (tests/live/chaos.sh) promotes them under load and rolls back.
+// Broken policies for `yardmaster-faulty-serve`, which is `yardmaster serve` with these policies.
+// The chaos test (tests/live/chaos.sh) promotes them under load and rolls back.
 #include <chrono>
 #include <thread>
 
