@@ -4,6 +4,7 @@
 # stage failed. What the machine cannot run is listed as skipped.
 #   ONLY=slurm,chaos  only these stages     FORCE=1  also those which passed at this commit
 #   LIVE_TABLE=FILE        another table than evaluations/live.json
+# shellcheck disable=SC2317  # stage() calls the functions by name
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 only=${ONLY:-slurm,races,chaos,prometheus}

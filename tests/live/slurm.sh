@@ -34,7 +34,7 @@ mkdir -p "$out"
 out=$(cd "$out" && pwd)
 work=$(mktemp -d)  # munge refuses folders that others may write to
 chmod 755 "$work"
-server= agent=
+server="" agent=""
 # shellcheck disable=SC2329  # called by the trap
 finish() {
   for pid in $agent $server; do kill "$pid" 2>/dev/null || true; done
@@ -73,7 +73,7 @@ agent=$!
 python3 tests/live/slurm_stage.py submit "$out"
 kill "$agent" "$server"
 wait "$agent" "$server" || true
-agent= server=
+agent="" server=""
 "$bin/yardmaster" log print "$out/decisions" >"$out/decisions.jsonl"
 cp "$work/slurm/log/jobcomp.log" "$out"
 python3 tests/live/slurm_stage.py check "$out"
