@@ -73,8 +73,8 @@ documented() {
 
 # The stages slurm and chaos of check_live.sh, in some 12 minutes.
 short_live() {
-  NODES=8 JOBS=100 SPAN_S=150 FEWEST_JOBS=100 PREEMPTED_SHARE=0.6 tests/live/slurm.sh build/live/short-slurm &&
-    NODES=8 JOBS=80 SPAN_S=280 LOAD=1.3 MOST_S=60 FAULTS=20 FEWEST_FAULTS=20 GAP_S=15 tests/live/chaos.sh build/live/short-chaos
+  NODES=8 JOBS=100 SPAN_S=150 MOST_S=60 FEWEST_JOBS=100 PREEMPTED_SHARE=0.6 tests/live/slurm.sh build/live/short-slurm &&
+    NODES=8 JOBS=60 SPAN_S=240 LOAD=1.1 MOST_S=50 FAULTS=20 FEWEST_FAULTS=20 GAP_S=15 tests/live/chaos.sh build/live/short-chaos
 }
 
 # Omits files which git lists but which are deleted and not yet committed.

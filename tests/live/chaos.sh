@@ -5,8 +5,8 @@
 # outside faults. Writes OUT (build/live/chaos) and prints the recovery time of each fault. Needs root,
 # Slurm, `ip netns`, the public traces and yardmaster-faulty-serve of the tests.
 #   NODES=64 SEED=1        nodes of each cluster; what draws the faults
-#   JOBS=600 SPAN_S=1400   jobs, and the seconds in which they arrive
-#   LOAD=1.1 MOST_S=150    offered load; longest run time
+#   JOBS=1200 SPAN_S=1350  jobs, and the seconds in which they arrive
+#   LOAD=1.05 MOST_S=300   offered load; longest run time
 #   FAULTS=                so many faults; all of chaos_faults.py
 #   FIRST_S=30 GAP_S=25    time of the first fault; seconds between two
 #   LIMIT_S=2100           gives up after so many seconds
@@ -17,7 +17,7 @@ cd "$(dirname "$0")/../.."
 out=${1:-build/live/chaos}
 export YARD_BIN=${YARD_BIN:-build/bin} FAULTY_SERVER=${FAULTY_SERVER:-build/tests/yardmaster-faulty-serve}
 traces=${YARD_TRACES:-../shared/traces}
-export NODES=${NODES:-64} SEED=${SEED:-1} JOBS=${JOBS:-600} SPAN_S=${SPAN_S:-1400} LOAD=${LOAD:-1.1} MOST_S=${MOST_S:-150}
+export NODES=${NODES:-64} SEED=${SEED:-1} JOBS=${JOBS:-1200} SPAN_S=${SPAN_S:-1350} LOAD=${LOAD:-1.05} MOST_S=${MOST_S:-300}
 export FAULTS=${FAULTS:-} FIRST_S=${FIRST_S:-30} GAP_S=${GAP_S:-25} LIMIT_S=${LIMIT_S:-2100}
 
 fail() {

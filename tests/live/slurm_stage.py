@@ -16,7 +16,8 @@ import slurm_workload
 
 def submit(out):
     jobs, facts = slurm_workload.make(f"{out}/trace.csv", int(os.environ["JOBS"]), float(os.environ["SPAN_S"]),
-                                      float(os.environ["LOAD"]), int(os.environ["GOVERNED"]))
+                                      float(os.environ["LOAD"]), int(os.environ["GOVERNED"]),
+                                      float(os.environ["MOST_S"]))
     print(json.dumps(facts), flush=True)
     submitter = slurm_workload.Submitter(os.environ["SLURM_CONF"], out)
     begin_s = time.time()

@@ -24,13 +24,17 @@ class Failure(Exception):
     """A check which cannot go on."""
 
 
-def make(trace, count, span_s, offered_load, nodes, most_s=None):
+def several_of(jobs):
+    return sum(gpus > 1 for _, _, gpus in jobs) / len(jobs)
+
+
+def make(trace, count, span_s, offered_load, nodes, most_s):
     """Returns jobs (arrival in s, run time in s, GPUs) and facts about them.
 
-    The jobs are the first window of `count` jobs in which a quarter ask for several GPUs, scaled so that they arrive
-    within `span_s`, run for at most `most_s` (half of `span_s`) and ask for `offered_load` times the GPU seconds that
-    `nodes` have meanwhile. The largest virtual cluster of the trace is left out: it is half of the trace, and its jobs
-    ask for one GPU.
+    The jobs are those `count` successive ones that ask for the most GPUs, scaled so that they arrive within
+    `span_s`, run for `MIN_RUN_S` to `most_s`, and ask for `offered_load` times the GPU seconds that `nodes` have
+    meanwhile. The largest virtual cluster of the trace is left out: it is half of the trace, and its jobs ask for one
+    GPU.
     """
     cluster_gpus = nodes * NODE_GPUS
     with open(trace, newline="") as file:
@@ -46,13 +50,11 @@ def make(trace, count, span_s, offered_load, nodes, most_s=None):
         if 1 <= gpus <= cluster_gpus / 4 and float(row["run_s"]) > 0:
             jobs.append((float(row["submit_s"]), float(row["run_s"]), gpus))
     jobs.sort()
-    for first in range(0, len(jobs) - count, max(1, count // 8)):
-        window = jobs[first : first + count]
-        several = sum(gpus > 1 for _, _, gpus in window) / count
-        if several >= 0.25 and window[-1][0] > window[0][0]:
-            break
-    else:
+    windows = [jobs[first : first + count] for first in range(0, len(jobs) - count, max(1, count // 8))]
+    windows = [window for window in windows if several_of(window) >= 0.25]
+    if not windows:
         raise Failure("no window of the trace has enough jobs with several GPUs")
+    window = max(windows, key=lambda window: sum(gpus for _, _, gpus in window))
     # Lulls are cut, or the cluster would be empty for a part of so short an experiment.
     gaps = [b[0] - a[0] for a, b in zip(window, window[1:])]
     most = MOST_GAPS * statistics.mean(gaps)
@@ -60,7 +62,6 @@ def make(trace, count, span_s, offered_load, nodes, most_s=None):
     for gap in gaps:
         arrivals.append(arrivals[-1] + min(gap, most))
     # Run times are scaled and cut at both ends, so that a short experiment has this load.
-    most_s = most_s or span_s / 2
 
     def run_s(factor, seconds):
         return min(max(factor * seconds, MIN_RUN_S), most_s)
@@ -72,8 +73,10 @@ def make(trace, count, span_s, offered_load, nodes, most_s=None):
     for _ in range(200):
         middle = (low * high) ** 0.5
         low, high = (middle, high) if load(middle) < offered_load else (low, middle)
+    if load(high) < 0.99 * offered_load:
+        raise Failure(f"the jobs cannot ask for more than {load(high):.2f} of the cluster: take more or longer ones")
     out = [(at / arrivals[-1] * span_s, round(run_s(high, r)), g) for at, (_, r, g) in zip(arrivals, window)]
-    return out, {"jobs": len(out), "offered_load": load(high), "several_gpus": several,
+    return out, {"jobs": len(out), "offered_load": load(high), "several_gpus": several_of(window),
                  "median_run_s": statistics.median(r for _, r, _ in out), "run_time_scale": high}
 
 
