@@ -7,7 +7,7 @@
 # shellcheck disable=SC2317  # stage() calls the functions by name
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
-only=${ONLY:-slurm,races,chaos,prometheus}
+only=${ONLY:-slurm,simulated,races,chaos,prometheus}
 table=${LIVE_TABLE:-evaluations/live.json}
 failed=0
 mkdir -p build/live
@@ -39,6 +39,12 @@ skip() {
   selected "$1" && echo "== $1 skipped: $2"
 }
 
+# What the stage slurm played, in the simulator.
+simulated() {
+  [[ -e build/live/slurm/figures.json ]] || tests/live/slurm.sh || return 1
+  python3 tests/live/simulated.py build/live/slurm build/bin
+}
+
 # The last line is the count of the races, not that of the tests.
 races() {
   TARGETS=yard_serving_test scripts/build.sh release "$(nproc)" || return 1
@@ -58,10 +64,11 @@ chaos() {
 if selected slurm || selected races || selected chaos; then scripts/install.sh slurm; fi
 if command -v slurmctld >/dev/null && [[ $(id -u) -eq 0 ]]; then
   stage slurm tests/live/slurm.sh
+  stage simulated simulated
   stage races races
   stage chaos chaos
 else
-  for one in slurm races chaos; do skip $one "needs root and Slurm (scripts/install.sh slurm)"; done
+  for one in slurm simulated races chaos; do skip $one "needs root and Slurm (scripts/install.sh slurm)"; done
 fi
 selected prometheus && scripts/install.sh prometheus
 if command -v prometheus >/dev/null && command -v promtool >/dev/null; then

@@ -23,7 +23,8 @@ def submit(out):
     begin_s = time.time()
     submitter.submit_all(jobs, begin_s, say=lambda text: print(text, flush=True))
     with open(f"{out}/submitted.json", "w") as file:
-        json.dump({"ids": submitter.ids, "facts": facts}, file)
+        json.dump({"ids": submitter.ids, "facts": facts, "run_s": [run_s for _, run_s, _ in jobs],
+                   "nodes": int(os.environ["GOVERNED"])}, file)
     left = submitter.wait(begin_s + float(os.environ["LIMIT_S"]))
     if left:
         sys.exit(f"{left} jobs are left after LIMIT_S")
