@@ -89,9 +89,12 @@ class Agent(Process):
 
     def heard(self, pid, line):
         try:
-            self.events.append({"at_s": time.time(), "pid": pid, **json.loads(line)})
+            event = {"at_s": time.time(), "pid": pid, **json.loads(line)}
         except ValueError:
-            pass  # cut short by a kill
+            return  # cut short by a kill
+        self.events.append(event)
+        with open(self.log.with_suffix(".jsonl"), "a") as file:
+            print(json.dumps(event), file=file)
 
 
 class World:
