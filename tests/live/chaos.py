@@ -77,6 +77,7 @@ def run(out, work):
     with open(out / "run.json", "w") as file:
         json.dump({"facts": facts, "begin_s": begin_s, "faults": faults, "events": world.events, "left": left,
                    "ids": {arm.name: arm.submitter.ids for arm in world.arms},
+                   "repairs": {arm.name: arm.submitter.repairs for arm in world.arms},
                    "submitted_s": {arm.name: arm.submitter.submitted_s for arm in world.arms},
                    "problems": {arm.name: arm.problem for arm in world.arms if arm.problem}}, file)
 

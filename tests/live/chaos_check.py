@@ -35,7 +35,8 @@ def arm_of(out, name, facts, run):
             "lost_by_a_killed_slurmctld": len(forgotten), "lost": len(missing) - len(forgotten),
             "lost_numbers": [number for number in missing if number not in forgotten][:20],
             "started_twice": sum(count - 1 for count in runs.values()),
-            "overlaps_of_one_run": same, "overlaps_of_restarts": elsewhere, "left": run["left"][name]}
+            "overlaps_of_one_run": same, "overlaps_of_restarts": elsewhere, "repairs_by_hand": run["repairs"][name],
+            "left": run["left"][name]}
 
 
 def recovery(run):

