@@ -2,7 +2,7 @@
 # The slow checks, to be run before a larger change is finished: ASan and UBSan over all tests, TSan
 # over multi-threaded tests, the simulator against the reference simulator on 10,000 random worlds,
 # mutations of the rules, libFuzzer on the readers, the rules under nvcc, a second LibTorch, the Debian
-# package in a bare Debian, the commands of the documents that take minutes (the demo among them),
+# package in a bare Debian, short forms of the live checks on Slurm, the commands of the documents that take minutes (the demo among them),
 # formatting and lint. Checks that the machine cannot run are listed as
 # skipped. Ends with a table; fails if any check failed.
 #   YARD_TORCH_ROOT=...  root of the second LibTorch     YARD_DEEP="asan tsan ..."  only these checks
@@ -10,7 +10,7 @@
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 jobs=${1:-$(nproc)}
-only=${YARD_DEEP:-asan tsan worlds mutate fuzz cuda torch deb docs format tidy}
+only=${YARD_DEEP:-asan tsan worlds mutate fuzz cuda torch deb docs slurm format tidy}
 table=()
 failed=0
 
@@ -71,6 +71,12 @@ documented() {
       build/tests/yard_cli_test --gtest_filter='*DocCommandsOfMinutes*'
 }
 
+# The stages slurm and chaos of check_live.sh, in some 12 minutes.
+short_live() {
+  NODES=8 JOBS=100 SPAN_S=150 MOST_S=60 FEWEST_JOBS=100 PREEMPTED_SHARE=0.6 tests/live/slurm.sh build/live/short-slurm &&
+    NODES=8 JOBS=60 SPAN_S=240 LOAD=1.1 MOST_S=50 FAULTS=20 FEWEST_FAULTS=20 GAP_S=15 tests/live/chaos.sh build/live/short-chaos
+}
+
 # Omits files which git lists but which are deleted and not yet committed.
 sources() {
   git ls-files --cached --others --exclude-standard -- '*.h' '*.cc' '*.cu' |
@@ -115,6 +121,11 @@ check deb package
 reason=$(sed -n 's/^check_deb: skipped: //p' build/check_deb.txt 2>/dev/null)
 [[ -z $reason ]] || table[-1]=$(printf '%-8s skipped: %s' deb "$reason")
 check docs documented
+if command -v slurmctld >/dev/null && [[ $(id -u) -eq 0 ]]; then
+  check slurm short_live
+else
+  skip slurm "needs root and Slurm"
+fi
 if command -v clang-format >/dev/null; then
   check format formatted
 else

@@ -2,11 +2,12 @@
 # Long checks against real peers, one stage each. A stage which passed at this commit is not run again. Writes
 # the date, commit, time and figure of each to evaluations/live.json, and ends with that table; fails if a
 # stage failed. What the machine cannot run is listed as skipped.
-#   ONLY=slurm,prometheus  only these stages     FORCE=1  also those which passed at this commit
+#   ONLY=slurm,chaos  only these stages     FORCE=1  also those which passed at this commit
 #   LIVE_TABLE=FILE        another table than evaluations/live.json
+# shellcheck disable=SC2317  # stage() calls the functions by name
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
-only=${ONLY:-slurm,prometheus}
+only=${ONLY:-slurm,simulated,races,chaos,prometheus}
 table=${LIVE_TABLE:-evaluations/live.json}
 failed=0
 mkdir -p build/live
@@ -38,11 +39,36 @@ skip() {
   selected "$1" && echo "== $1 skipped: $2"
 }
 
-selected slurm && scripts/install.sh slurm
+# What the stage slurm played, in the simulator.
+simulated() {
+  [[ -e build/live/slurm/figures.json ]] || tests/live/slurm.sh || return 1
+  python3 tests/live/simulated.py build/live/slurm build/bin
+}
+
+# The last line is the count of the races, not that of the tests.
+races() {
+  TARGETS=yard_serving_test scripts/build.sh release "$(nproc)" || return 1
+  local lines
+  lines=$(YARD_RACES=200 YARD_BIN=build/bin build/tests/yard_serving_test --gtest_filter='SlurmLive.Races*') || {
+    echo "$lines"
+    return 1
+  }
+  echo "$lines"
+  grep " races: " <<<"$lines"
+}
+
+chaos() {
+  TARGETS=yardmaster-faulty-serve scripts/build.sh release "$(nproc)" && tests/live/chaos.sh
+}
+
+if selected slurm || selected races || selected chaos; then scripts/install.sh slurm; fi
 if command -v slurmctld >/dev/null && [[ $(id -u) -eq 0 ]]; then
   stage slurm tests/live/slurm.sh
+  stage simulated simulated
+  stage races races
+  stage chaos chaos
 else
-  skip slurm "needs root and Slurm (scripts/install.sh slurm)"
+  for one in slurm simulated races chaos; do skip $one "needs root and Slurm (scripts/install.sh slurm)"; done
 fi
 selected prometheus && scripts/install.sh prometheus
 if command -v prometheus >/dev/null && command -v promtool >/dev/null; then

@@ -41,6 +41,13 @@ void Config::fields(FieldList& f) {
   f("command_timeout_s", command_timeout_s, 0.5, 60.0,
     "time limit of each Slurm command in seconds");
   f("preempt", preempt, "allow requeueing jobs whose partition or QOS has PreemptMode=REQUEUE");
+  f("save_s", save_s, 0.0, 86400.0,
+    "seconds that a requeued job takes to save its state and release its GPUs, by which policies "
+    "judge whether a preemption pays");
+  f("restore_s", restore_s, 0.0, 86400.0,
+    "seconds that a requeued job of up to 8 GPUs takes from its next start until it goes on where "
+    "it was");
+  f("restore_large_s", restore_large_s, 0.0, 86400.0, "the same for a job of more than 8 GPUs");
   f("lock", lock, "folder by which all agents of a cluster elect the agent that acts");
   f("lock_s", lock_s, 2.0, 600.0, "seconds of a leader's silence after which another agent leads");
   f("bin", bin, "folder of squeue, sinfo and scontrol; empty: search PATH");

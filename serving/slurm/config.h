@@ -20,6 +20,7 @@ struct Config {
   double interval_s = 1, lease_s = 30, release_after_s = 21600, valid_s = 5, pin_s = 30;
   double command_timeout_s = 5;
   bool preempt = false;
+  double save_s = 10, restore_s = 30, restore_large_s = 60;
   std::string lock;
   double lock_s = 20;
   std::string bin;

@@ -20,6 +20,7 @@ class SnapshotMaker {
     out_.request.set_time_s(in_.now_s);
     out_.request.add_allowed(pb::START);
     if (in_.config.preempt) out_.request.add_allowed(pb::PREEMPT);
+    add_costs();
     add_nodes();
     hold_foreign_gpus();
     for (const SlurmJob& job : in_.listing.jobs) {
@@ -40,6 +41,15 @@ class SnapshotMaker {
     int our_cpus = 0;
     int64_t our_mem_mib = 0;
   };
+
+  void add_costs() {
+    if (!in_.config.preempt) return;
+    pb::Costs& costs = *out_.request.mutable_costs();
+    costs.set_save_s(in_.config.save_s);
+    costs.set_restore_s(in_.config.restore_s);
+    costs.set_restore_large_s(in_.config.restore_large_s);
+    costs.set_small_gpus(8);
+  }
 
   void add_nodes() {
     std::set<std::string> only;

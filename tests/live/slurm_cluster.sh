@@ -1,6 +1,7 @@
 #!/bin/bash
 # slurm_cluster.sh start FOLDER NODES [LEASE_S]: starts a Slurm of NODES nodes with 8 fake GPUs each, all on
 #   loopback, with the lease gate of serving/slurm/job_submit.lua; LEASE_S 0: without the gate.
+# slurm_cluster.sh restart FOLDER slurmctld|NODE: starts a daemon again, after it ended, with its state.
 # slurm_cluster.sh stop FOLDER: cancels all jobs and ends what `start` started.
 # Needs root and Debian's packages slurm-wlm, slurm-client, munge, slurm-wlm-basic-plugins.
 # `export SLURM_CONF=FOLDER/etc/slurm.conf` selects the cluster. YARD_SLURM_PORT (27700): the first of the
@@ -21,6 +22,14 @@ wait_for() {
     [ "$SECONDS" -lt "$end" ] || return 1
     sleep 0.1
   done
+}
+
+# launch FOLDER slurmctld|NODE [OPTION]: starts a daemon and notes its process in run/DAEMON.pid.
+launch() {
+  local root=$1 daemon=$2 command=(slurmd -N "$2")
+  [ "$daemon" = slurmctld ] && command=(slurmctld "${@:3}")
+  setsid "${command[@]}" -D -f "$root/etc/slurm.conf" >>"$root/log/$daemon.out" 2>&1 </dev/null &
+  echo $! >"$root/run/$daemon.pid"
 }
 
 start() {
@@ -107,12 +116,10 @@ PartitionName=other Nodes=n[0-$last] MaxTime=INFINITE State=UP OverSubscribe=NO
 CONF
 
   export SLURM_CONF=$root/etc/slurm.conf
-  setsid slurmctld -D -c -f "$SLURM_CONF" >"$root/log/ctld.out" 2>&1 </dev/null &
-  echo $! >"$root/run/daemons.pids"
+  launch "$root" slurmctld -c
   for i in $(seq 0 "$last"); do
     mkdir -p "$root/spool/n$i"
-    setsid slurmd -D -N "n$i" -f "$SLURM_CONF" >"$root/log/n$i.out" 2>&1 </dev/null &
-    echo $! >>"$root/run/daemons.pids"
+    launch "$root" "n$i"
   done
   local all="idle $nodes"
   # shellcheck disable=SC2329  # called by wait_for
@@ -129,9 +136,9 @@ stop() {
   # shellcheck disable=SC2329
   empty() { [ -z "$(timeout 5 squeue -h 2>/dev/null)" ]; }
   wait_for 30 empty || true
-  # The order in which they started: slurmctld last, since slurmd reports to it.
+  # slurmctld last, since slurmd reports to it.
   local pids
-  pids=$(tac "$root/run/daemons.pids")
+  pids="$(cat "$root"/run/n*.pid) $(cat "$root/run/slurmctld.pid")"
   for pid in $pids; do kill -CONT "$pid" 2>/dev/null || true; done
   for pid in $pids; do kill "$pid" 2>/dev/null || true; done
   # shellcheck disable=SC2329
@@ -147,6 +154,7 @@ stop() {
 
 case "${1:-}" in
   start) shift && start "$@" ;;
+  restart) launch "$(cd "$2" && pwd)" "$3" ;;
   stop) shift && stop "$@" ;;
-  *) fail "usage: slurm_cluster.sh start FOLDER NODES [LEASE_S] | stop FOLDER" ;;
+  *) fail "usage: slurm_cluster.sh start FOLDER NODES [LEASE_S] | restart FOLDER DAEMON | stop FOLDER" ;;
 esac

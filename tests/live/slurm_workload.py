@@ -1,37 +1,44 @@
-"""Submits a workload from a trace to Slurm, and checks what became of it; see slurm.sh.
+"""A workload from a public trace, submitted to a live Slurm, and Slurm's record of what became of it.
 
-slurm_workload.py submit OUT: reads OUT/trace.csv, submits jobs as they arrive, waits until all have ended.
-slurm_workload.py check OUT: compares Slurm's record of completed jobs with the decision log and the agent's
-events. Exit code 1 if a criterion fails.
+Jobs run slurm_job.sh, whose stamps tell when and where each run began and ended. Jobs are numbered in the order of
+their arrival: a Slurm that lost its latest state gives the ids of lost jobs to others.
 """
 
 import collections
 import csv
-import json
 import os
+import pathlib
 import re
 import statistics
 import subprocess
-import sys
 import time
 
 NODE_GPUS = 8
 MIN_RUN_S = 20
 MOST_GAPS = 3  # between two arrivals, in mean gaps
 
-
-def setting(name):
-    return float(os.environ[name])
+Stamp = collections.namedtuple("Stamp", "event number id restart at_s nodes")
 
 
-def workload(rows):
-    """The first window of JOBS jobs in which a quarter ask for several GPUs, scaled to SPAN_S and LOAD.
+class Failure(Exception):
+    """A check which cannot go on."""
 
-    Without the largest virtual cluster, half of the trace, whose jobs ask for one GPU.
+
+def several_of(jobs):
+    return sum(gpus > 1 for _, _, gpus in jobs) / len(jobs)
+
+
+def make(trace, count, span_s, offered_load, nodes, most_s):
+    """Returns jobs (arrival in s, run time in s, GPUs) and facts about them.
+
+    The jobs are those `count` successive ones that ask for the most GPUs, scaled so that they arrive within
+    `span_s`, run for `MIN_RUN_S` to `most_s`, and ask for `offered_load` times the GPU seconds that `nodes` have
+    meanwhile. The largest virtual cluster of the trace is left out: it is half of the trace, and its jobs ask for one
+    GPU.
     """
-    count, span_s = int(setting("JOBS")), setting("SPAN_S")
-    gpus_of_cluster = setting("GOVERNED") * NODE_GPUS
-    rows = list(rows)
+    cluster_gpus = nodes * NODE_GPUS
+    with open(trace, newline="") as file:
+        rows = list(csv.DictReader(file))
     largest = collections.Counter(row["tenant"] for row in rows).most_common(1)[0][0]
     jobs = []
     for row in rows:
@@ -40,71 +47,128 @@ def workload(rows):
         gpus = int(row["gpus"])
         if gpus > NODE_GPUS:
             gpus = -(-gpus // NODE_GPUS) * NODE_GPUS  # whole nodes
-        if 1 <= gpus <= gpus_of_cluster / 4 and float(row["run_s"]) > 0:
+        if 1 <= gpus <= cluster_gpus / 4 and float(row["run_s"]) > 0:
             jobs.append((float(row["submit_s"]), float(row["run_s"]), gpus))
     jobs.sort()
-    for first in range(0, len(jobs) - count, count // 8):
-        window = jobs[first : first + count]
-        several = sum(gpus > 1 for _, _, gpus in window) / count
-        if several >= 0.25 and window[-1][0] > window[0][0]:
-            break
-    else:
-        sys.exit("no window of the trace has enough jobs with several GPUs")
+    windows = [jobs[first : first + count] for first in range(0, len(jobs) - count, max(1, count // 8))]
+    windows = [window for window in windows if several_of(window) >= 0.25]
+    if not windows:
+        raise Failure("no window of the trace has enough jobs with several GPUs")
+    window = max(windows, key=lambda window: sum(gpus for _, _, gpus in window))
     # Lulls are cut, or the cluster would be empty for a part of so short an experiment.
     gaps = [b[0] - a[0] for a, b in zip(window, window[1:])]
     most = MOST_GAPS * statistics.mean(gaps)
     arrivals = [0.0]
     for gap in gaps:
         arrivals.append(arrivals[-1] + min(gap, most))
-    # Run times are scaled and cut at both ends, so that a short experiment has a load of LOAD.
-    most_s = span_s / 2
+    # Run times are scaled and cut at both ends, so that a short experiment has this load.
 
     def run_s(factor, seconds):
         return min(max(factor * seconds, MIN_RUN_S), most_s)
 
     def load(factor):
-        return sum(g * run_s(factor, r) for _, r, g in window) / (gpus_of_cluster * span_s)
+        return sum(g * run_s(factor, r) for _, r, g in window) / (cluster_gpus * span_s)
 
     low, high = 1e-9, 1e9
     for _ in range(200):
         middle = (low * high) ** 0.5
-        low, high = (middle, high) if load(middle) < setting("LOAD") else (low, middle)
+        low, high = (middle, high) if load(middle) < offered_load else (low, middle)
+    if load(high) < 0.99 * offered_load:
+        raise Failure(f"the jobs cannot ask for more than {load(high):.2f} of the cluster: take more or longer ones")
     out = [(at / arrivals[-1] * span_s, round(run_s(high, r)), g) for at, (_, r, g) in zip(arrivals, window)]
-    return out, {"offered_load": load(high), "several_gpus": several,
-                 "median_run_s": statistics.median(r for _, r, _ in out)}
+    return out, {"jobs": len(out), "offered_load": load(high), "several_gpus": several_of(window),
+                 "median_run_s": statistics.median(r for _, r, _ in out), "run_time_scale": high}
 
 
-def command(*argv):
-    return subprocess.run(argv, capture_output=True, text=True, timeout=60)
+class Submitter:
+    """Submits jobs to the Slurm of one configuration file, and waits for their ends.
 
+    A submission that fails is tried again until `give_up_s` have passed.
+    """
 
-def submit(out):
-    with open(f"{out}/trace.csv", newline="") as file:
-        jobs, facts = workload(csv.DictReader(file))
-    print(f"{len(jobs)} jobs in {setting('SPAN_S'):.0f} s, {facts}", flush=True)
-    with open(f"{out}/job.sh", "w") as file:
-        file.write('#!/bin/sh\nexec sleep "$1"\n')
-    begin, ids = time.time(), []
-    for at_s, run_s, gpus in jobs:
-        time.sleep(max(0, begin + at_s - time.time()))
-        done = command("sbatch", "--parsable", "--output=/dev/null", f"--gpus={gpus}", f"{out}/job.sh", str(run_s))
-        if done.returncode != 0:
-            sys.exit(f"sbatch: {done.stderr}")
-        ids.append(done.stdout.strip())
-        if len(ids) % 100 == 0:
-            print(f"{time.time() - begin:.0f} s: {len(ids)} jobs submitted", flush=True)
-    with open(f"{out}/submitted.json", "w") as file:
-        json.dump({"ids": ids, **facts}, file)
-    left = None
-    while time.time() < begin + setting("LIMIT_S"):
-        left = len(command("squeue", "--noheader", "--format=%i").stdout.split())
-        if left == 0:
-            return
-        time.sleep(2)
-    sys.exit(f"{left} jobs are left after LIMIT_S")
+    def __init__(self, conf, folder, give_up_s=120):
+        self.environment = {**os.environ, "SLURM_CONF": str(conf)}
+        self.folder = pathlib.Path(folder)
+        for name in ("locks", "progress"):
+            (self.folder / name).mkdir(parents=True, exist_ok=True)
+        (self.folder / "stamps").touch()
+        self.script = pathlib.Path(__file__).with_name("slurm_job.sh")
+        self.give_up_s = give_up_s
+        self.ids = {}  # number -> every id under which the job was accepted
+        self.submitted_s = {}  # number -> Unix time at which the job was accepted
+        self.retries = self.repairs = 0
+
+    def run(self, *argv, timeout=15):
+        """Returns what a command of Slurm printed, or None if it failed."""
+        try:
+            done = subprocess.run(argv, capture_output=True, text=True, timeout=timeout, env=self.environment)
+        except subprocess.TimeoutExpired:
+            return None
+        return done.stdout if done.returncode == 0 else None
+
+    def queue(self):
+        """Returns {id: (name, state)} of jobs that have not ended, or None without an answer."""
+        text = self.run("squeue", "--noheader", "--format=%i %j %T")
+        return None if text is None else {line.split()[0]: tuple(line.split()[1:]) for line in text.splitlines()}
+
+    def submit(self, number, run_s, gpus):
+        """Submits one job. After a failure the job may have been accepted all the same: its name tells."""
+        end_s = time.time() + self.give_up_s
+        while True:
+            text = self.run("sbatch", "--parsable", "--requeue", "--output=/dev/null", f"--job-name=w{number}",
+                            f"--gpus={gpus}", str(self.script), str(self.folder), str(number), str(run_s))
+            if text:
+                self.ids.setdefault(number, []).append(text.strip())
+                self.submitted_s[number] = time.time()
+                return
+            self.retries += 1
+            if time.time() > end_s:
+                raise Failure(f"sbatch failed for {self.give_up_s} s")
+            time.sleep(1)
+            queue = self.queue()
+            found = [] if queue is None else [id for id, (name, _) in queue.items() if name == f"w{number}"]
+            if found:
+                self.ids.setdefault(number, []).extend(found)
+                self.submitted_s[number] = time.time()
+                return
+
+    def submit_all(self, jobs, begin_s, say=None):
+        for number, (at_s, run_s, gpus) in enumerate(jobs):
+            time.sleep(max(0, begin_s + at_s - time.time()))
+            self.submit(number, run_s, gpus)
+            if say and (number + 1) % 100 == 0:
+                say(f"{time.time() - begin_s:.0f} s: {number + 1} jobs submitted")
+
+    def wait(self, until_s):
+        """Waits until the queue is empty. Returns the number of jobs left at `until_s`."""
+        while True:
+            queue = self.queue()
+            if queue is not None and not queue:
+                return 0
+            if time.time() > until_s:
+                return -1 if queue is None else len(queue)
+            self.repair()
+            time.sleep(2)
+
+    def repair(self):
+        """Does what an operator does after faults: releases jobs that Slurm held, and resumes nodes that it took out."""
+        for line in (self.run("squeue", "--noheader", "--states=PD", "--format=%i %r") or "").splitlines():
+            id, reason = line.split(maxsplit=1)
+            if reason.startswith(("JobHeld", "launch failed")):
+                self.repairs += self.run("scontrol", "release", id) is not None
+        for node in set((self.run("sinfo", "--noheader", "--Node", "--states=drain,down", "--format=%N") or "").split()):
+            self.repairs += self.run("scontrol", "update", f"NodeName={node}", "State=RESUME") is not None
+
+    def stamps(self):
+        out = []
+        for line in (self.folder / "stamps").read_text().splitlines():
+            event, number, id, restart, at_s, nodes = line.split()
+            out.append(Stamp(event, int(number), id, int(restart), float(at_s), expand(nodes)))
+        return out
 
 
 def expand(nodes):
+    """Returns the names in a list of nodes as Slurm writes it, sorted."""
     out = []
     for prefix, inside, single in re.findall(r"(\w+)\[([^]]*)\]|(\w+)", nodes):
         if single:
@@ -115,83 +179,16 @@ def expand(nodes):
     return sorted(out)
 
 
-def completed(out):
-    """Slurm's own record of jobs: id -> (submit, start, end, nodes)."""
+def completed(jobcomp):
+    """Slurm's own record of ended jobs: id -> list of (state, submit, start, end, nodes)."""
     jobs = {}
-    with open(f"{out}/jobcomp.log") as file:
-        for line in file:
-            fields = dict(word.split("=", 1) for word in line.split() if "=" in word)
-            times = [time.mktime(time.strptime(fields[key], "%Y-%m-%dT%H:%M:%S"))
-                     for key in ("SubmitTime", "StartTime", "EndTime")]
-            jobs.setdefault(fields["JobId"], []).append((*times, expand(fields["NodeList"])))
+    for line in pathlib.Path(jobcomp).read_text().splitlines():
+        fields = dict(word.split("=", 1) for word in line.split() if "=" in word)
+        times = []
+        for key in ("SubmitTime", "StartTime", "EndTime"):
+            try:
+                times.append(time.mktime(time.strptime(fields[key], "%Y-%m-%dT%H:%M:%S")))
+            except ValueError:
+                times.append(0.0)  # "Unknown"
+        jobs.setdefault(fields["JobId"], []).append((fields["JobState"], *times, expand(fields["NodeList"])))
     return jobs
-
-
-def lines(path):
-    with open(path) as file:
-        return [json.loads(line) for line in file if line.strip()]
-
-
-def check(out):
-    with open(f"{out}/submitted.json") as file:
-        facts = json.load(file)
-    ids = facts.pop("ids")
-    jobs = completed(out)
-    events = lines(f"{out}/agent.jsonl")
-    records = [r["decision"] for r in lines(f"{out}/decisions.jsonl") if "decision" in r]
-    decided = {}  # job -> nodes of the last decision to start it
-    for record in records:
-        for action in record.get("response", {}).get("actions", []):
-            if action.get("verb") == "START":
-                decided[action["job"]] = sorted(piece["node"] for piece in action["pieces"])
-    sources = {}
-    for event in events:
-        if event["event"] == "decision":
-            sources[event["source"]] = sources.get(event["source"], 0) + 1
-    started = [event for event in events if event["event"] == "started"]
-    outcomes = {}
-    for event in events:
-        if event["event"] == "action":
-            key = f"{event['action']}:{event['outcome']}"
-            outcomes[key] = outcomes.get(key, 0) + 1
-    starts = sorted(runs[0][1] for job, runs in jobs.items() if job in set(ids))
-    waits = [jobs[job][0][1] - jobs[job][0][0] for job in ids if job in jobs]
-    elapsed_s = starts[-1] - starts[0] if starts else 0
-    elsewhere = [job for job in ids if job in jobs and jobs[job][0][3] != decided.get(job)]
-    figures = {
-        **facts,
-        "jobs": len(ids),
-        "jobs_completed_once": sum(len(jobs.get(job, [])) == 1 for job in ids),
-        "started_by_agent": len({e["job"] for e in started if e["by"] == "agent"}),
-        "started_by_lease": len({e["job"] for e in started if e["by"] != "agent"}),
-        "placed_elsewhere_than_decided": len(elsewhere),
-        "decisions": sources,
-        "policy_share": sources.get("POLICY", 0) / max(1, sum(sources.values())),
-        "waited_over_3_s": sum(wait > 3 for wait in waits) / max(1, len(waits)),
-        "mean_wait_s": statistics.mean(waits) if waits else 0,
-        "starts_per_s": len(starts) / max(1, elapsed_s),
-        "actions": outcomes,
-        "failures": [e for e in events if e["event"] == "failure"][:5],
-    }
-    print(json.dumps(figures, indent=1))
-    with open(f"{out}/figures.json", "w") as file:
-        json.dump(figures, file, indent=1)
-    criteria = {
-        "every job completed, once": figures["jobs_completed_once"] == len(ids),
-        "every start was the agent's": figures["started_by_lease"] == 0,
-        "at least 95 % of decisions are the policy's": figures["policy_share"] >= 0.95,
-        "every placement is that of the decision log": not elsewhere,
-        "the offered load is at least 0.9": facts["offered_load"] >= 0.9,
-        "a quarter of the jobs ask for several GPUs": facts["several_gpus"] >= 0.25,
-        "the median job runs for at least 20 s": facts["median_run_s"] >= 20,
-        "at least 40 % of jobs wait": figures["waited_over_3_s"] >= 0.4,
-        "fewer than 3 starts a second": figures["starts_per_s"] < 3,
-    }
-    for what, holds in criteria.items():
-        print(f"{'ok  ' if holds else 'FAIL'} {what}")
-    if not all(criteria.values()):
-        sys.exit(1)
-
-
-if __name__ == "__main__":
-    {"submit": submit, "check": check}[sys.argv[1]](sys.argv[2])

@@ -182,5 +182,34 @@ TEST(PreemptionLimits, TheGuardKnowsThem) {
   EXPECT_THAT(flaw_of_decision(request, one), HasSubstr("at most 0"));
 }
 
+// Cluster managers describe jobs by tasks with CPUs. Preemption must make room for these, too.
+TEST(PreemptionForTasks, FreesTheCpusThatATaskNeeds) {
+  const auto joint = make_policy("joint");
+  const auto verbs = [&](uint32_t wanted_cpus) {
+    pb::DecideRequest request = cluster_of(1);
+    request.mutable_nodes(0)->set_cpus(8);
+    add_running(request, "long", 4, "n0");
+    add_running(request, "pinned", 4, "n0").set_pinned(true);
+    add_waiting(request, "fresh", 4);
+    const uint32_t cpus[] = {2, 6, wanted_cpus};
+    for (int i = 0; i < request.jobs_size(); ++i) {
+      pb::TaskGroup& group = *request.mutable_jobs(i)->add_groups();
+      group.set_role("node");
+      group.set_count(1);
+      group.mutable_task()->set_gpus(4);
+      group.mutable_task()->set_cpu_milli(1000 * cpus[i]);
+    }
+    const PolicyResult answer = run_policy(*joint, Snapshot(request), request);
+    EXPECT_EQ(answer.reason, pb::NONE) << answer.detail;
+    std::string out;
+    for (const pb::Action& action : answer.response.actions()) {
+      out += pb::Verb_Name(action.verb()) + " " + action.job() + ";";
+    }
+    return out;
+  };
+  EXPECT_EQ(verbs(2), "PREEMPT long;START fresh;");
+  EXPECT_EQ(verbs(3), "") << "its 2 CPUs do not suffice";
+}
+
 }  // namespace
 }  // namespace yard::testing

@@ -4,6 +4,8 @@
 #include <map>
 #include <utility>
 
+#include "env/sim/placement/task_placer.h"
+
 namespace yard {
 
 std::vector<PlacementOption> PlacementOptions::of(int32_t slot, const AllowedOptionKinds& limits) {
@@ -13,6 +15,7 @@ std::vector<PlacementOption> PlacementOptions::of(int32_t slot, const AllowedOpt
   if (!view_.holds(slot) && !view_.within_tenant_limit(slot)) return std::move(options_);
   if (!plain(slot) || gpus_ == 0) {
     add_anywhere();
+    if (options_.empty() && limits.stop) add_preempting_for_tasks();
     return std::move(options_);
   }
   bool held_by_one = false;
@@ -58,7 +61,8 @@ void PlacementOptions::compute_costs(PlacementOption& option) {
   for (const int32_t slot : leaving) option.gpus_moved += view_.gpus(slot);
   for (const Piece& p : option.pieces) option.left_over += std::max(0, free_on(p.node) - p.gpus);
   if (!view_.shaped(slot_)) return;
-  for (Piece& p : option.pieces) p.tasks = p.gpus;  // of one GPU each
+  const int32_t task_gpus = view_.task_need(slot_, 0).gpus;
+  for (Piece& p : option.pieces) p.tasks = p.gpus / task_gpus;
 }
 
 void PlacementOptions::add_consolidated(int32_t type) {
@@ -146,6 +150,46 @@ bool PlacementOptions::victims_on(int32_t node, int32_t gpus, std::vector<int32_
   return true;
 }
 
+bool PlacementOptions::has_whole_gpus(int32_t slot) const {
+  for (int32_t g = 0; g < view_.num_groups(slot); ++g) {
+    if (view_.task_need(slot, g).gpu_milli > 0) return false;
+  }
+  return true;
+}
+
+bool PlacementOptions::victims_for_task(int32_t node, std::vector<int32_t>& victims) const {
+  std::vector<int32_t> may, taken;
+  for (const NodeOccupant& one : throughput_model_.occupants(node)) {
+    if (may_preempt(one.slot)) may.push_back(one.slot);
+  }
+  std::ranges::sort(may, predicates_.preempted_before);
+  const TaskPlacer placer(view_);
+  const auto suffice = [&] { return placer.takes_after(slot_, 0, node, taken); };
+  for (size_t n = 0; !suffice(); ++n) {
+    if (n == may.size()) return false;
+    taken.push_back(may[n]);
+  }
+  // The last ones may make enough room without the earlier ones.
+  for (size_t i = 0; i < taken.size();) {
+    const int32_t one = taken[i];
+    taken.erase(taken.begin() + static_cast<std::ptrdiff_t>(i));
+    if (suffice()) continue;
+    taken.insert(taken.begin() + static_cast<std::ptrdiff_t>(i++), one);
+  }
+  victims.insert(victims.end(), taken.begin(), taken.end());
+  return true;
+}
+
+void PlacementOptions::add_preempting_for_tasks() {
+  if (!view_.shaped(slot_) || view_.num_groups(slot_) != 1) return;
+  const TaskNeed need = view_.task_need(slot_, 0);
+  const bool fixed = view_.requested_tasks(slot_, 0) * need.gpus == gpus_;
+  if (need.gpus == 0 || need.gpu_milli > 0 || !fixed) return;
+  for (int32_t t = 0; t < throughput_model_.num_types(); ++t) {
+    if (throughput_model_.consolidated_throughput(slot_, t) > 0) add_preempting(t);
+  }
+}
+
 // Takes nodes where the victim that is first in order comes as late as possible.
 void PlacementOptions::add_preempting(int32_t type) {
   const int32_t node_gpus = view_.spec().max_node_gpus;
@@ -167,7 +211,10 @@ void PlacementOptions::add_preempting(int32_t type) {
     for (const int32_t m : throughput_model_.nodes_of(type)) {
       Room room{m, {}};
       const bool taken = std::ranges::count(but, m, &Piece::node) > 0;
-      if (!taken && victims_on(m, gpus, room.victims)) out.push_back(std::move(room));
+      if (taken) continue;
+      const bool makes_room =
+          plain(slot_) ? victims_on(m, gpus, room.victims) : victims_for_task(m, room.victims);
+      if (makes_room) out.push_back(std::move(room));
     }
     return out;
   };
@@ -179,13 +226,14 @@ void PlacementOptions::add_preempting(int32_t type) {
     }
   };
   int32_t left = gpus_;
-  if (left >= node_gpus) {
-    std::vector<Room> full = rooms(node_gpus, {});
-    const auto wanted = static_cast<size_t>(left / node_gpus);
+  const int32_t part = plain(slot_) ? node_gpus : view_.task_need(slot_, 0).gpus;
+  if (left >= part) {
+    std::vector<Room> full = rooms(part, {});
+    const auto wanted = static_cast<size_t>(left / part);
     if (full.size() < wanted) return;
     std::stable_sort(full.begin(), full.end(), cheaper);
-    for (size_t i = 0; i < wanted; ++i) take(full[i], node_gpus);
-    left -= static_cast<int32_t>(wanted) * node_gpus;
+    for (size_t i = 0; i < wanted; ++i) take(full[i], part);
+    left -= static_cast<int32_t>(wanted) * part;
   }
   if (left > 0) {
     const std::vector<Room> some = rooms(left, option.pieces);

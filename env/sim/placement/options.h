@@ -6,7 +6,9 @@
 //   stop       consolidated, by preemption of jobs after it in order; and on any nodes
 //   clear      consolidated, by migration of small jobs to other nodes of the type
 // A waiting job may also keep waiting. A job that does not request whole GPUs only, or that fits on
-// no single GPU type, has one option: the best-fit placement (placement_rules.h).
+// no single GPU type, has one option: the best-fit placement (placement_rules.h). If it has no such
+// placement and one role group of tasks with whole GPUs, it has the option `stop` with one task a
+// node.
 #pragma once
 
 #include <cstdint>
@@ -67,20 +69,26 @@ class PlacementOptions {
   void add_consolidated(int32_t type);
   void add_spread(int32_t type, bool fullest_first);
   void add_preempting(int32_t type);
+  void add_preempting_for_tasks();
   void add_preempting_anywhere(int32_t type);
   void add_moving_others(int32_t type);
   void add_anywhere();
   void compute_costs(PlacementOption& option);
   bool may_preempt(int32_t slot) const {
-    return slot != slot_ && plain(slot) && predicates_.preemptible_for(slot, slot_);
+    const bool fits = plain(slot) || (!plain(slot_) && has_whole_gpus(slot));
+    return slot != slot_ && fits && predicates_.preemptible_for(slot, slot_);
   }
   // Returns whether the job requests only whole GPUs.
   bool plain(int32_t slot) const {
     return !view_.shaped(slot) || view_.requests_whole_gpus_only(slot);
   }
+  // Returns whether no task of a job with role groups shares a GPU.
+  bool has_whole_gpus(int32_t slot) const;
   // Appends the jobs to preempt until `gpus` GPUs of the node are free to `victims`, by
   // preempted_before(). Returns false if preemption cannot free so many GPUs.
   bool victims_on(int32_t node, int32_t gpus, std::vector<int32_t>& victims) const;
+  // The same for a task of the job's only role group, which may need CPU and memory, too.
+  bool victims_for_task(int32_t node, std::vector<int32_t>& victims) const;
   bool find_moves_off_node(int32_t node, int32_t gpus, std::vector<JobMove>& moves) const;
 
   const View& view_;

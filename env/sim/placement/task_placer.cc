@@ -50,6 +50,24 @@ bool TaskPlacer::takes(int32_t slot, std::span<const Piece> pieces, int32_t grou
   return take_tasks(*view_.fixed_, *view_.state_, ledger, need, 1) == 1;
 }
 
+bool TaskPlacer::takes_after(int32_t slot, int32_t group, int32_t node,
+                             std::span<const int32_t> leaving) const {
+  NodeLedger ledger(*view_.fixed_, *view_.state_, node);
+  for (const int32_t other : leaving) {
+    for (int32_t p = view_.first_part(other); p != kNone; p = view_.next_part(p)) {
+      if (view_.part_node(p) != node) continue;
+      ledger.free |= view_.part_mask(p);
+      if (!view_.shaped(other)) continue;
+      const TaskNeed held = view_.task_need(other, view_.part_role_group(p));
+      ledger.cpu_milli_left += view_.part_tasks(p) * held.cpu_milli;
+      ledger.mem_mib_left += view_.part_tasks(p) * held.mem_mib;
+    }
+  }
+  const TaskNeed need = view_.task_need(slot, group);
+  return ledger.suits(*view_.fixed_, view_.shape_of(slot), need) &&
+         take_tasks(*view_.fixed_, *view_.state_, ledger, need, 1) == 1;
+}
+
 TaskPlacer::Shares TaskPlacer::room(int32_t node) const {
   return left(NodeLedger(*view_.fixed_, *view_.state_, node));
 }

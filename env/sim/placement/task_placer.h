@@ -48,6 +48,11 @@ class TaskPlacer {
   // role groups) in addition to the `pieces` on it. Requires: the job waits.
   bool takes(int32_t slot, std::span<const Piece> pieces, int32_t group, int32_t node) const;
 
+  // Returns whether the node would have room for a task of the group if the `leaving` jobs were
+  // preempted. Requires: the job waits and has role groups.
+  bool takes_after(int32_t slot, int32_t group, int32_t node,
+                   std::span<const int32_t> leaving) const;
+
   Shares room(int32_t node) const;
   // Returns the shares of the node that one task of the group takes (without role groups: one GPU).
   Shares need(int32_t slot, int32_t group, int32_t node) const;

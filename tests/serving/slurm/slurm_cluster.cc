@@ -159,7 +159,7 @@ std::string SlurmCluster::agent_config(const std::string& server, const std::str
 std::vector<std::string> SlurmCluster::commands() const { return lines_of(bin_ / "commands"); }
 
 void SlurmCluster::signal_controller(int number) const {
-  kill(std::stoi(lines_of(cluster_ / "run/daemons.pids").at(0)), number);
+  kill(std::stoi(lines_of(cluster_ / "run/slurmctld.pid").at(0)), number);
 }
 
 std::vector<nlohmann::json> events_of(const Child& agent, const std::string& event) {

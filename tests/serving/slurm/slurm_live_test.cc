@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include <cstdlib>
 #include <fstream>
 #include <map>
 #include <thread>
@@ -182,38 +183,63 @@ TEST_F(SlurmLive, StoppedLeaderSendsNoCommandWhenItContinues) {
 }
 
 // Pins sent around the moment at which the lease ends: either starts the job, none twice.
+// YARD_RACES sets the number of jobs; `make check-live ONLY=races` takes 200.
 TEST_F(SlurmLive, RacesOfLeaseAndPinStartEachJobOnce) {
+  constexpr int kAtATime = 24;
+  const char* given = std::getenv("YARD_RACES");
+  const int races = given == nullptr ? kAtATime : std::max(kAtATime, std::atoi(given));
   slurm::Config config;
   config.lease_s = kLeaseS;
-  int sent = 0, refused = 0;
   const slurm::Actor actor(config, {[] { return std::string(); }, [](const auto&, const auto&) {}});
-  for (int i = 0; i < 24; ++i) cluster_->submit({"--gpus=1"});
-  slurm::Listing listing;
-  slurm::read_jobs(run_command({"squeue", "--json"}, 20s).out, listing);
-  ASSERT_THAT(listing.jobs, SizeIs(24));
-  const double last_s = listing.jobs.back().eligible_s;
-  while (unix_s() < last_s - 1) std::this_thread::sleep_for(10ms);
-  for (const slurm::SlurmJob& job : listing.jobs) {
-    // Without the second reading, as if the job started just after it.
-    const auto update = run_command(
-        {"scontrol", "update", "JobId=" + job.id, "ReqNodeList=n3", "StartTime=now"}, 20s);
-    ++(update.ok() ? sent : refused);
-    std::this_thread::sleep_for(60ms);
+  const auto until = [] { return slurm::BootClock::now() + 60s; };
+  int sent = 0, refused = 0, by_lease = 0;
+  size_t begun = 0;
+  for (int left = races; left > 0; left -= kAtATime) {
+    const size_t jobs = static_cast<size_t>(std::min(left, kAtATime));
+    for (size_t i = 0; i < jobs; ++i) cluster_->submit({"--gpus=1"});
+    slurm::Listing listing;
+    slurm::read_jobs(run_command({"squeue", "--json"}, 20s).out, listing);
+    ASSERT_THAT(listing.jobs, SizeIs(jobs));
+    const double last_s = listing.jobs.back().eligible_s;
+    while (unix_s() < last_s - 1) std::this_thread::sleep_for(10ms);
+    for (size_t i = 0; i < jobs; ++i) {
+      // Each second pin is sent without the second reading, as if the job started just after it.
+      const slurm::SlurmJob& job = listing.jobs[i];
+      const bool done =
+          i % 2 == 0 ? actor.start(job, {"n3"}, "d", until()).outcome == slurm::Outcome::kDone
+                     : run_command({"scontrol", "update", "JobId=" + job.id, "ReqNodeList=n3",
+                                    "StartTime=now"},
+                                   20s)
+                           .ok();
+      ++(done ? sent : refused);
+      std::this_thread::sleep_for(60ms);
+    }
+    // The agent reads again first, and sends nothing for what has started.
+    for (const slurm::SlurmJob& job : listing.jobs) {
+      if (cluster_->runs_of(job.id).empty()) continue;
+      EXPECT_EQ(actor.start(job, {"n1"}, "d", until()).outcome, slurm::Outcome::kChanged);
+    }
+    // n3 is full: what is pinned beyond would wait for it. release-all lets Slurm start it
+    // elsewhere.
+    Child release(cluster_->folder(), {"slurm", "release-all", "--if-no-leader", "--config",
+                                       cluster_->agent_config("127.0.0.1:1"), "--json"});
+    EXPECT_EQ(release.wait(), 0) << release.err();
+    begun += jobs;
+    EXPECT_TRUE(eventually([&] { return cluster_->runs().size() == begun; }))
+        << cluster_->runs().size() << " of " << begun << " run";
+    std::vector<std::string> cancel = {"scancel"};
+    for (const slurm::SlurmJob& job : listing.jobs) {
+      EXPECT_THAT(cluster_->runs_of(job.id), SizeIs(1));
+      by_lease += cluster_->show(job.id, "NodeList") != "n3";
+      cancel.push_back(job.id);
+    }
+    EXPECT_TRUE(cluster_->run(cancel));
+    EXPECT_TRUE(eventually([] { return run_command({"squeue", "-h"}, 20s).out.empty(); }));
   }
   EXPECT_GT(sent, 0);
-  // The agent reads again first, and sends nothing for what has started.
-  for (const slurm::SlurmJob& job : listing.jobs) {
-    if (cluster_->runs_of(job.id).empty()) continue;
-    EXPECT_EQ(actor.start(job, {"n1"}, "d", slurm::BootClock::now() + 60s).outcome,
-              slurm::Outcome::kChanged);
-  }
-  // n3 is full: what is pinned beyond would wait for it. release-all lets Slurm start it elsewhere.
-  Child release(cluster_->folder(), {"slurm", "release-all", "--if-no-leader", "--config",
-                                     cluster_->agent_config("127.0.0.1:1"), "--json"});
-  EXPECT_EQ(release.wait(), 0) << release.err();
-  EXPECT_TRUE(eventually([&] { return cluster_->runs().size() == 24; }))
-      << sent << " sent, " << refused << " refused, " << cluster_->runs().size() << " run";
-  for (const slurm::SlurmJob& job : listing.jobs) EXPECT_THAT(cluster_->runs_of(job.id), SizeIs(1));
+  std::printf(
+      "%d races: %d pins accepted, %d too late, %d jobs not on the node of the pin; %zu starts\n",
+      races, sent, refused, by_lease, cluster_->runs().size());
 }
 
 TEST_F(SlurmLive, JobsRequeuedOrPinnedToALostNodeRunAgainElsewhere) {

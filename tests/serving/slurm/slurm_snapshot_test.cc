@@ -264,7 +264,11 @@ TEST_F(SlurmSnapshot, CoresAndMemoryOfOthersAreTaken) {
 
 TEST_F(SlurmSnapshot, PreemptsOnlyWhatSlurmItselfMayRequeue) {
   EXPECT_THAT(make().request.allowed(), ElementsAre(pb::START));
+  EXPECT_FALSE(make().request.has_costs());
   config_.preempt = true;
+  config_.restore_s = 5;
+  EXPECT_EQ(make().request.costs().save_s(), 10);
+  EXPECT_EQ(make().request.costs().restore_s(), 5);
   EXPECT_THAT(make().request.allowed(), ElementsAre(pb::START, pb::PREEMPT));
   EXPECT_TRUE(find(make(), "26")->pinned());
   site_.requeues = {"gpu"};

@@ -1,0 +1,110 @@
+"""What became of the jobs of the chaos stage: losses, runs beside each other, the deciders, recovery times."""
+
+import collections
+import json
+import os
+import sys
+
+import slurm_workload
+
+AFTER_S = 5  # after a fault, which count as its window
+STATE_S = 10  # a slurmctld killed so soon after a submission may not have saved it
+
+
+def arm_of(out, name, facts, run):
+    """What became of the jobs of one arm."""
+    stamps = slurm_workload.Submitter(os.devnull, out / name).stamps()
+    crashes = [fault["begin_s"] for fault in run["faults"] if fault["name"] == "slurmctld_killed"]
+    ended = {stamp.number for stamp in stamps if stamp.event == "end"}
+    accepted = {int(number): at_s for number, at_s in run["submitted_s"][name].items()}
+    missing = [number for number in range(facts["jobs"]) if number not in ended]
+    forgotten = [number for number in missing
+                 if number in accepted and any(-STATE_S < accepted[number] - crash < 5 for crash in crashes)]
+    runs = collections.Counter((s.number, s.id, s.restart) for s in stamps if s.event in ("start", "overlap"))
+    begun = set()
+    same = elsewhere = 0
+    for stamp in stamps:
+        key = (stamp.number, stamp.id, stamp.restart)
+        if stamp.event == "overlap":
+            same += key in begun
+            elsewhere += key not in begun
+        if stamp.event in ("start", "overlap"):
+            begun.add(key)
+    return {"runs": sum(runs.values()), "restarts": sum(key[2] > 0 for key in runs),
+            "submitted_again": sum(len(ids) > 1 for ids in run["ids"][name].values()),
+            "lost_by_a_killed_slurmctld": len(forgotten), "lost": len(missing) - len(forgotten),
+            "lost_numbers": [number for number in missing if number not in forgotten][:20],
+            "started_twice": sum(count - 1 for count in runs.values()),
+            "overlaps_of_one_run": same, "overlaps_of_restarts": elsewhere, "repairs_by_hand": run["repairs"][name],
+            "left": run["left"][name]}
+
+
+def recovery(run):
+    """Adds to each fault how long after its end the policy decided again, and its longest pause."""
+    policy_s = [event["at_s"] for event in run["events"] if event["event"] == "decision" and event["source"] == "POLICY"]
+    for fault in run["faults"]:
+        after = next((at_s for at_s in policy_s if at_s > fault["end_s"]), None)
+        fault["recovery_s"] = None if after is None else after - fault["end_s"]
+        around = [at_s for at_s in policy_s if fault["begin_s"] - 10 < at_s <= (after or fault["end_s"])]
+        fault["pause_s"] = max((b - a for a, b in zip(around, around[1:]) if b > fault["begin_s"]), default=0)
+
+
+def sources(run):
+    inside, outside = collections.Counter(), collections.Counter()
+    reasons = collections.Counter()
+    for event in run["events"]:
+        if event["event"] != "decision":
+            continue
+        hit = any(f["begin_s"] <= event["at_s"] <= f["end_s"] + AFTER_S for f in run["faults"])
+        (inside if hit else outside)[event["source"]] += 1
+        reasons[f"{event['source']} {event['reason']}"] += 1
+    return inside, outside, reasons
+
+
+def check(out):
+    with open(out / "run.json") as file:
+        run = json.load(file)
+    facts = run["facts"]
+    ours, control = (arm_of(out, name, facts, run) for name in ("ours", "control"))
+    recovery(run)
+    inside, outside, reasons = sources(run)
+    share = outside["POLICY"] / max(1, sum(outside.values()))
+    events = run["events"]
+    starts = collections.Counter(event["by"] for event in events if event["event"] == "started")
+    actions = collections.Counter(f"{e['action']} {e['outcome']}" for e in events if e["event"] == "action")
+    stops = [fault for fault in run["faults"] if "commands_after" in fault]
+    late = [command for fault in stops for command in fault["commands_after"]]
+    for fault in run["faults"]:
+        recovered = "never" if fault["recovery_s"] is None else f"{fault['recovery_s']:.1f} s"
+        print(f"{fault['begin_s'] - run['begin_s']:6.0f} s  {fault['name']:<40} {fault.get('node', ''):<5} lasted "
+              f"{fault['end_s'] - fault['begin_s']:4.1f} s, recovery {recovered:>7}, longest pause {fault['pause_s']:.1f} s")
+    figures = {**facts, "faults": len(run["faults"]), "ours": ours, "control": control, "decisions_outside": outside,
+               "decisions_inside": inside, "policy_share_outside": share, "reasons": reasons, "starts": starts,
+               "actions": actions, "commands_of_deposed_leaders": late, "problems": run["problems"]}
+    print(json.dumps(figures, indent=1))
+    with open(out / "figures.json", "w") as file:
+        json.dump(figures, file, indent=1)
+    few = int(os.environ.get("FEWEST_FAULTS", "50"))
+    criteria = {
+        f"at least {few} faults": len(run["faults"]) >= few,
+        "all jobs were submitted": not run["problems"],
+        "every job ended: none is left in a queue": ours["left"] == control["left"] == 0,
+        "no job is lost but by a killed slurmctld": ours["lost"] == 0,
+        "no run began twice more often than without Yardmaster": ours["started_twice"] <= control["started_twice"],
+        "no two runs of one (job, restart) overlap": ours["overlaps_of_one_run"] <= control["overlaps_of_one_run"],
+        "at least 90 % of decisions outside faults are the policy's": share >= 0.9,
+        "after each fault the policy decided again": all(f["recovery_s"] is not None for f in run["faults"]),
+        "a leader that was stopped for twice its lock time sent nothing": bool(stops) and not late,
+    }
+    for what, holds in criteria.items():
+        print(f"{'ok  ' if holds else 'FAIL'} {what}")
+    times = sorted(fault["recovery_s"] for fault in run["faults"] if fault["recovery_s"] is not None)
+    print(f"{len(run['faults'])} faults, {facts['jobs']} jobs an arm; ours and control: lost {ours['lost']} and "
+          f"{control['lost']}, lost by a killed slurmctld {ours['lost_by_a_killed_slurmctld']} and "
+          f"{control['lost_by_a_killed_slurmctld']}, begun twice {ours['started_twice']} and {control['started_twice']}, "
+          f"overlapping {ours['overlaps_of_one_run']} and {control['overlaps_of_one_run']}; {share:.1%} of "
+          f"{sum(outside.values())} decisions outside faults by the policy; recovery median "
+          f"{times[len(times) // 2] if times else 0:.1f} s, longest {times[-1] if times else 0:.1f} s; {len(late)} commands "
+          f"by deposed leaders")
+    if not all(criteria.values()):
+        sys.exit(1)
