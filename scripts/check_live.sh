@@ -6,7 +6,7 @@
 #   LIVE_TABLE=FILE        another table than evaluations/live.json
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
-only=${ONLY:-slurm,prometheus}
+only=${ONLY:-slurm,prometheus,requests}
 table=${LIVE_TABLE:-evaluations/live.json}
 failed=0
 mkdir -p build/live
@@ -49,6 +49,11 @@ if command -v prometheus >/dev/null && command -v promtool >/dev/null; then
   stage prometheus tests/live/prometheus.sh
 else
   skip prometheus "needs Prometheus (scripts/install.sh prometheus)"
+fi
+if [[ -x build/tests/yard_serving_test ]]; then
+  stage requests tests/live/requests.sh
+else
+  skip requests "needs the tests (make test)"
 fi
 
 echo

@@ -49,6 +49,14 @@ struct SnapshotInput {
   const std::unordered_map<std::string, std::string>& avoided;
 };
 
+// Returns the name of a partition in requests to the server.
+std::string cluster_name(const SiteConfig& site, const std::string& partition);
+
+// Returns what the agent can carry out in a partition: it starts jobs on nodes (START), and
+// requeues jobs (PREEMPT) if the configuration allows that. It defers a job by not starting it.
+pb::RegisterRequest make_registration(const Config& config, const SiteConfig& site,
+                                      const std::string& partition);
+
 // Requires: the listing outlives the result.
 ClusterSnapshot make_snapshot(const SnapshotInput& input);
 

@@ -19,6 +19,7 @@
 #include "serving/net/endpoints.h"
 #include "serving/net/http_server.h"
 #include "serving/net/listener.h"
+#include "serving/slurm/release.h"
 #include "serving/slurm/slurm_agent.h"
 
 namespace yard {
