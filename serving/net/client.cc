@@ -352,7 +352,7 @@ pb::DecideResponse Client::decide(const pb::DecideRequest& request,
       if (status.ok()) {
         impl_->servers[server]->avoid_until = Clock::time_point();
         restore_names(originals, answer);
-        const std::string refused = flaw_of_decision(request, answer);
+        const std::string refused = flaw_of_decision(request, answer, {}, snapshot.quarantine());
         if (refused.empty()) return answer;
         return answer_ourselves(pb::INVALID_ACTION, "invalid response from the server: " + refused);
       }

@@ -372,7 +372,7 @@ TEST_F(SlurmLive, EndedJobsAreReportedToTheDecisionLog) {
   int deltas = 0;
   for (const pb::LogRecord& record : reader) {
     if (record.has_reported()) {
-      EXPECT_EQ(record.reported().cluster(), "yard/gpu");
+      EXPECT_EQ(record.reported().cluster(), "yardtest/gpu");
       outcomes[record.reported().outcome().job()] = record.reported().outcome();
     }
     if (record.has_decision()) deltas += record.decision().request().has_state_version();
