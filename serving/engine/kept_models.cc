@@ -38,7 +38,8 @@ std::vector<KeptModel> read_kept_models(const std::string& path) {
   std::vector<KeptModel> out;
   if (!std::filesystem::exists(path)) return out;
   try {
-    for (const Json& one : Json::parse(read_file(path)).at("models")) {
+    const Json document = Json::parse(read_file(path));
+    for (const Json& one : document.at("models")) {
       out.push_back({.name = one.at("name"),
                      .configured = one.at("configured"),
                      .current = one.at("current"),

@@ -26,7 +26,7 @@ class ClientDeltas : public ::testing::Test {
   std::unique_ptr<Server> serve(const std::string& name = "a") const {
     ServerOptions out;
     out.listen = address(name);
-    out.policy = "las";
+    out.policy = "greedy";
     out.name = name;
     out.engine.budget_ms = 20'000;
     out.grace_s = 0;
@@ -143,7 +143,7 @@ TEST_F(ClientDeltas, TwoClientsOfOneClusterDoNotMixTheirStates) {
 TEST_F(ClientDeltas, AServerThatForgotTheStateGetsTheWholeSnapshot) {
   ServerOptions options;
   options.listen = address();
-  options.policy = "las";
+  options.policy = "greedy";
   options.engine.budget_ms = 20'000;
   options.engine.max_states = 1;
   const Server server(options);

@@ -16,7 +16,7 @@
 namespace yard::testing {
 namespace {
 
-constexpr std::chrono::seconds kLong{20};
+constexpr std::chrono::seconds kPatience{20};
 
 class ClientManager : public ::testing::Test {
  protected:
@@ -76,10 +76,10 @@ pb::Outcome completed(const std::string& job) {
 TEST_F(ClientManager, PlansUseOnlyWhatTheManagerCanCarryOut) {
   const auto server = serve();
   Client client(options());
-  EXPECT_EQ(client.decide(request(), kLong).actions_size(), 2) << "it may preempt";
+  EXPECT_EQ(client.decide(request(), kPatience).actions_size(), 2) << "it may preempt";
   client.set_manager(manager());
   for (int i = 0; i < 3; ++i) {
-    const pb::DecideResponse answer = client.decide(request(), kLong);
+    const pb::DecideResponse answer = client.decide(request(), kPatience);
     EXPECT_EQ(answer.source(), pb::POLICY) << answer.detail();
     EXPECT_EQ(answer.actions_size(), 0);
     client.set_manager(manager());  // as before: nothing to tell
@@ -88,7 +88,7 @@ TEST_F(ClientManager, PlansUseOnlyWhatTheManagerCanCarryOut) {
   pb::RegisterRequest preempts = manager();
   preempts.add_verbs(pb::PREEMPT);
   client.set_manager(preempts);
-  EXPECT_EQ(client.decide(request(), kLong).actions_size(), 2);
+  EXPECT_EQ(client.decide(request(), kPatience).actions_size(), 2);
   EXPECT_EQ(epochs_.size(), 2u);
 }
 
@@ -96,10 +96,10 @@ TEST_F(ClientManager, RegistersAgainWithAServerThatRestarted) {
   auto server = serve();
   Client client(options());
   client.set_manager(manager(3));
-  EXPECT_EQ(client.decide(request(), kLong).source(), pb::POLICY);
+  EXPECT_EQ(client.decide(request(), kPatience).source(), pb::POLICY);
   server.reset();
   server = serve();
-  const pb::DecideResponse answer = client.decide(request(), kLong);
+  const pb::DecideResponse answer = client.decide(request(), kPatience);
   EXPECT_EQ(answer.source(), pb::POLICY) << answer.detail();
   EXPECT_EQ(answer.actions_size(), 0);
   ASSERT_EQ(epochs_.size(), 2u);
@@ -110,14 +110,14 @@ TEST_F(ClientManager, AManagerOfAHigherTermDeposesTheOther) {
   const auto server = serve();
   Client first(options()), second(options());
   first.set_manager(manager(1));
-  EXPECT_EQ(first.decide(request(), kLong).source(), pb::POLICY);
+  EXPECT_EQ(first.decide(request(), kPatience).source(), pb::POLICY);
   second.set_manager(manager(2));
-  EXPECT_EQ(second.decide(request(), kLong).source(), pb::POLICY);
-  for (int i = 0; i < 2; ++i) EXPECT_THROW(first.decide(request(), kLong), Deposed);
-  EXPECT_EQ(second.decide(request(), kLong).source(), pb::POLICY);
+  EXPECT_EQ(second.decide(request(), kPatience).source(), pb::POLICY);
+  for (int i = 0; i < 2; ++i) EXPECT_THROW(first.decide(request(), kPatience), Deposed);
+  EXPECT_EQ(second.decide(request(), kPatience).source(), pb::POLICY);
   first.set_manager(manager(3));
-  EXPECT_EQ(first.decide(request(), kLong).source(), pb::POLICY);
-  EXPECT_THROW(second.decide(request(), kLong), Deposed);
+  EXPECT_EQ(first.decide(request(), kPatience).source(), pb::POLICY);
+  EXPECT_THROW(second.decide(request(), kPatience), Deposed);
 }
 
 TEST(Registrations, ASilentManagersTermExpires) {

@@ -60,7 +60,8 @@ TEST(ModelCatalog, RequestsChooseAModelByName) {
   const pb::DecideResponse other = ask_engine(two.engine, request);
   EXPECT_EQ(other.reason(), pb::NO_MODEL);
   EXPECT_EQ(other.detail(), "no model 'other' here, only 'main', 'batch'");
-  EXPECT_THROW(ModelCatalog({{"las", "a"}, {"fifo", "a"}}), InputError);
+  const std::vector<ModelCatalog::ModelOptions> one_name = {{"las", "a"}, {"fifo", "a"}};
+  EXPECT_THROW(ModelCatalog{one_name}, InputError);
 }
 
 TEST(ModelCatalog, AnOperatorSwitchesAModelOff) {
