@@ -302,13 +302,11 @@ void SlurmAgent::report_ended(const Listing& listing) {
     for (const std::string& partition : config_.partitions) {
       if (!in_scope(*job, {config_, partition, true, now_s_})) continue;
       client_.report(cluster_name(site_, partition), *outcome);
-      nlohmann::ordered_json line = {{"event", "ended"},
-                                     {"job", job->id},
-                                     {"restarts", job->restarts},
-                                     {"end", pb::Outcome::End_Name(outcome->end())},
-                                     {"end_s", outcome->end_s()}};
-      if (outcome->has_run_s()) line["run_s"] = outcome->run_s();
-      options_.report(line);
+      options_.report({{"event", "ended"},
+                       {"job", job->id},
+                       {"restarts", job->restarts},
+                       {"end", pb::Outcome::End_Name(outcome->end())},
+                       {"end_s", outcome->end_s()}});
     }
   }
 }
@@ -350,9 +348,7 @@ void SlurmAgent::serve(const Listing& listing, const std::string& partition) {
   show();
   if (snapshot.waiting.empty() || snapshot.request.nodes().empty()) return;
   if (!options_.dry_run) {
-    pb::RegisterRequest manager = make_registration(config_, site_, partition);
-    manager.set_term(static_cast<uint64_t>(term_));
-    client_.set_manager(std::move(manager));
+    client_.set_manager(make_registration(config_, site_, partition, term_));
   }
   pb::DecideResponse answer;
   try {

@@ -258,12 +258,13 @@ std::string cluster_name(const SiteConfig& site, const std::string& partition) {
 }
 
 pb::RegisterRequest make_registration(const Config& config, const SiteConfig& site,
-                                      const std::string& partition) {
+                                      const std::string& partition, int64_t term) {
   pb::RegisterRequest out;
   out.set_cluster(cluster_name(site, partition));
   out.add_verbs(pb::START);
   if (config.preempt) out.add_verbs(pb::PREEMPT);
   out.set_granularity(pb::RegisterRequest::QUEUE);
+  out.set_term(static_cast<uint64_t>(term));
   for (const char* field : {"job.user", "job.limit_s"}) out.add_fields(field);
   return out;
 }

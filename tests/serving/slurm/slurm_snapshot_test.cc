@@ -250,11 +250,12 @@ TEST_F(SlurmSnapshot, RunTimesOfEarlierRunsAreKnownIfAllWereSeen) {
 }
 
 TEST_F(SlurmSnapshot, RegistersWhatTheConfigurationAllows) {
-  pb::RegisterRequest registration = make_registration(config_, site_, "gpu");
+  pb::RegisterRequest registration = make_registration(config_, site_, "gpu", 3);
   EXPECT_EQ(registration.cluster(), make().request.cluster());
+  EXPECT_EQ(registration.term(), 3u);
   EXPECT_THAT(registration.verbs(), ElementsAre(pb::START));
   config_.preempt = true;
-  registration = make_registration(config_, site_, "gpu");
+  registration = make_registration(config_, site_, "gpu", 3);
   EXPECT_THAT(registration.verbs(), ElementsAre(pb::START, pb::PREEMPT));
 }
 
