@@ -11,6 +11,7 @@
 #include <mutex>
 #include <utility>
 
+#include "env/base/core/happens_before.h"
 #include "yardmaster/v1/policy.grpc.pb.h"
 
 namespace yard {
@@ -72,9 +73,11 @@ void start_call(pb::PolicyService::Stub& stub, ClientMethod<Request, Response> m
                 typename ClientCall<Request, Response>::Ended ended = nullptr) {
   call->context.set_deadline(std::chrono::system_clock::now() +
                              (until - std::chrono::steady_clock::now()));
+  happens_before(call.get());
   (static_cast<pb::PolicyService::StubInterface::async_interface*>(stub.async())->*method)(
       &call->context, call->request.get(), &call->response,
       [call, ended = std::move(ended)](const grpc::Status& status) {
+        happens_after(call.get());
         if (ended) ended(status, call->response);
         const std::lock_guard lock(call->mutex);
         call->status = status;
