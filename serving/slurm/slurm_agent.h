@@ -48,6 +48,7 @@ class SlurmAgent {
 
   double seconds_since_step() const;  // thread-safe
   const AgentMetrics& metrics() const { return metrics_; }
+  ClientCounts sent() const { return client_.counts(); }  // thread-safe
   nlohmann::ordered_json dry_run_gains() const { return gains_.summary(); }
 
  private:

@@ -364,6 +364,12 @@ TEST_F(SlurmLive, EndedJobsAreReportedToTheDecisionLog) {
     };
     EXPECT_TRUE(eventually([&] { return reported() == 3; }));
     EXPECT_FALSE(events_of(first, "registered").empty());
+    first.signal(SIGTERM);
+    EXPECT_EQ(first.wait(), 0) << first.err();
+    const auto sent = events_of(first, "sent");
+    ASSERT_THAT(sent, SizeIs(1));
+    EXPECT_EQ(sent[0].at("outcomes"), 3);
+    EXPECT_GT(sent[0].at("deltas"), sent[0].at("snapshots")) << sent[0];
     again.signal(SIGTERM);
     again.wait();
   }
