@@ -7,8 +7,10 @@ cd "$(dirname "$0")/../.."
 out=$(mktemp)
 trap 'rm -f "$out"' EXIT
 export YARD_FAULTY_REQUESTS=${YARD_FAULTY_REQUESTS:-1000000}
-build/tests/yard_serving_test --gtest_filter='FaultyPolicies.*' | tee "$out"
+status=0
+build/tests/yard_serving_test --gtest_filter='FaultyPolicies.*' | tee "$out" || status=$?
 # As one line: the total, then the answers by source and reason.
 awk '/ requests, / { total = $0 }
      /^(POLICY|HEURISTIC|SAFE_DEFAULT|CLIENT_HEURISTIC) / { kinds = kinds "; " $0 }
      END { print total kinds }' "$out"
+exit $status
