@@ -98,7 +98,7 @@ struct Server::Impl {
   explicit Impl(const ServerOptions& given)
       : options(given),
         credentials(checked(given)),
-        models(all_models(given)),
+        models(all_models(given), given.models_file),
         log(given.log.folder.empty() ? nullptr : std::make_unique<DecisionLog>(given.log)),
         extender(std::make_shared<kubernetes::Extender>(given.extender)),
         engine(engine_options(given), models,
@@ -398,6 +398,9 @@ std::string Server::http_address() const { return impl_->http ? impl_->http->add
 std::string Server::probes_address() const { return impl_->probes ? impl_->probes->address() : ""; }
 std::string Server::admin_address() const { return impl_->admin ? impl_->admin->address() : ""; }
 ModelStore::Status Server::model() const { return impl_->models.status(); }
+const std::vector<std::string>& Server::not_restored() const {
+  return impl_->models.not_restored();
+}
 Credentials::Status Server::credentials() const { return impl_->credentials->status(); }
 std::optional<DecisionLog::Counts> Server::log() const { return impl_->log_counts(); }
 void Server::reload() { impl_->reload(); }

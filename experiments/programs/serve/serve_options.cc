@@ -29,6 +29,9 @@ void add_serve_options(CLI::App& app, ServeOptions& out) {
                  "NAME=POLICY or NAME=checkpoint:DIR: a further model, which requests ask for by "
                  "its name")
       ->type_name("NAME=POLICY");
+  app.add_option("--models-file", out.server.models_file,
+                 "file that keeps what `yardmaster models` changes (modes, candidates, promotions) "
+                 "over a restart; default: not kept");
   app.add_option("--fallback", out.server.engine.fallback,
                  "heuristic that decides if the policy cannot")
       ->type_name(kPolicyType);
