@@ -27,35 +27,35 @@ WorkloadSums::WorkloadSums(const SpecColumns& spec, int32_t gpus) : gpus_(std::m
     slowest = slowest == 0 ? speed : std::min(slowest, speed);
     fastest = std::max(fastest, speed);
   }
-  sums_.figures[kNodeGpus] = spec.max_node_gpus;
-  sums_.figures[kSpeedRatio] = slowest > 0 ? fastest / slowest : 1;
+  sums_.values[kNodeGpus] = spec.max_node_gpus;
+  sums_.values[kSpeedRatio] = slowest > 0 ? fastest / slowest : 1;
 }
 
 void WorkloadSums::add_waiting(int32_t gpus, int64_t waited_us) {
   ++jobs_;
-  ++sums_.figures[kWaitingPerGpu];
-  sums_.figures[kAskedPerGpu] += gpus;
-  double& longest_s = sums_.figures[kLongestWaitS];
+  ++sums_.values[kWaitingPerGpu];
+  sums_.values[kAskedPerGpu] += gpus;
+  double& longest_s = sums_.values[kLongestWaitS];
   longest_s = std::max(longest_s, 1e-6 * static_cast<double>(waited_us));
 }
 
 void WorkloadSums::add_holding(int32_t gpus, int64_t ran_us) {
   ++jobs_;
-  sums_.figures[kAskedPerGpu] += gpus;
-  double& longest_s = sums_.figures[kLongestRunS];
+  sums_.values[kAskedPerGpu] += gpus;
+  double& longest_s = sums_.values[kLongestRunS];
   longest_s = std::max(longest_s, 1e-6 * static_cast<double>(ran_us));
 }
 
-Workload WorkloadSums::workload() const {
-  Workload out = sums_;
+WorkloadFigures WorkloadSums::workload() const {
+  WorkloadFigures out = sums_;
   out.has_jobs = jobs_ > 0;
-  if (out.has_jobs) out.figures[kGpusPerJob] = out.figures[kAskedPerGpu] / jobs_;
-  out.figures[kWaitingPerGpu] /= gpus_;
-  out.figures[kAskedPerGpu] /= gpus_;
+  if (out.has_jobs) out.values[kGpusPerJob] = out.values[kAskedPerGpu] / jobs_;
+  out.values[kWaitingPerGpu] /= gpus_;
+  out.values[kAskedPerGpu] /= gpus_;
   return out;
 }
 
-Workload workload_of(const View& view) {
+WorkloadFigures workload_of(const View& view) {
   WorkloadSums sums(view.spec(), view.usable_gpus());
   for (int32_t slot = 0; slot < view.high_water(); ++slot) {
     if (view.phase(slot) == Phase::kWaiting) {
@@ -67,10 +67,10 @@ Workload workload_of(const View& view) {
   return sums.workload();
 }
 
-void Envelope::add(const Workload& workload) {
+void Envelope::add(const WorkloadFigures& workload) {
   if (!workload.has_jobs) return;
   for (size_t f = 0; f < ranges_.size(); ++f) {
-    const double value = workload.figures[f];
+    const double value = workload.values[f];
     Range& range = ranges_[f];
     range = empty() ? Range{value, value}
                     : Range{std::min(range.low, value), std::max(range.high, value)};
@@ -78,15 +78,14 @@ void Envelope::add(const Workload& workload) {
   ++decisions_;
 }
 
-std::string Envelope::why_outside(const Workload& workload, double tolerance) const {
+std::string Envelope::why_outside(const WorkloadFigures& workload, double tolerance) const {
   if (empty() || !workload.has_jobs) return "";
   for (size_t f = 0; f < ranges_.size(); ++f) {
-    const double value = workload.figures[f];
+    const double value = workload.values[f];
     const auto [low, high] = ranges_[f];
     if (value <= high * tolerance && value >= low / tolerance) continue;
-    return fmt::format(
-        "{} is {:.4g}, beyond {:.4g} to {:.4g} in training by more than a factor of {:g}",
-        kNames[f], value, low, high, tolerance);
+    return fmt::format("{} is {:g}, beyond {:g} to {:g} in training by more than a factor of {:g}",
+                       kNames[f], value, low, high, tolerance);
   }
   return "";
 }

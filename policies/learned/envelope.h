@@ -31,8 +31,8 @@ enum WorkloadFigure : uint8_t {
 // Returns the name of a figure in manifests and messages: "waiting_per_gpu".
 const char* workload_figure_name(WorkloadFigure figure);
 
-struct Workload {
-  std::array<double, kNumWorkloadFigures> figures = {};
+struct WorkloadFigures {
+  std::array<double, kNumWorkloadFigures> values = {};
   bool has_jobs = false;  // false: there is nothing to decide
 };
 
@@ -43,14 +43,14 @@ class WorkloadSums {
   WorkloadSums(const SpecColumns& spec, int32_t gpus);
   void add_waiting(int32_t gpus, int64_t waited_us);
   void add_holding(int32_t gpus, int64_t ran_us);  // a starting or running job
-  Workload workload() const;
+  WorkloadFigures workload() const;
 
  private:
-  Workload sums_;
+  WorkloadFigures sums_;
   double gpus_, jobs_ = 0;
 };
 
-Workload workload_of(const View& view);
+WorkloadFigures workload_of(const View& view);
 
 class Envelope {
  public:
@@ -60,7 +60,7 @@ class Envelope {
   };
 
   // Widens the ranges to include a workload. Does nothing for one without jobs.
-  void add(const Workload& workload);
+  void add(const WorkloadFigures& workload);
 
   bool empty() const { return decisions_ == 0; }
   int64_t decisions() const { return decisions_; }  // number of workloads added
@@ -69,7 +69,7 @@ class Envelope {
   // Returns how a workload exceeds the envelope, in words, or "". A figure is outside if it exceeds
   // the top of its range times `tolerance`, or falls short of the bottom divided by `tolerance`. An
   // empty envelope and a workload without jobs are never outside. Requires: tolerance >= 1.
-  std::string why_outside(const Workload& workload, double tolerance) const;
+  std::string why_outside(const WorkloadFigures& workload, double tolerance) const;
 
   nlohmann::ordered_json to_json() const;  // null if empty
   // Throws nlohmann::json::exception, or InputError naming `where` for impossible ranges.

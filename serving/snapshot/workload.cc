@@ -2,7 +2,7 @@
 
 namespace yard {
 
-Workload workload_of(const Snapshot& snapshot) {
+WorkloadFigures workload_of(const Snapshot& snapshot) {
   WorkloadSums sums(snapshot.spec(), snapshot.spec().total_gpus);
   for (const LiveJob& one : snapshot.live()) {
     const int32_t gpus = snapshot.jobs()[static_cast<size_t>(one.job)].gpus;

@@ -7,6 +7,6 @@
 namespace yard {
 
 // Returns the workload without records that were set aside: the same as of a View on the cluster.
-Workload workload_of(const Snapshot& snapshot);
+WorkloadFigures workload_of(const Snapshot& snapshot);
 
 }  // namespace yard
