@@ -15,6 +15,10 @@ constexpr std::array<const char*, kNumWorkloadFigures> kNames = {
     "gpus_per_node", "speed_ratio",    "waiting_per_gpu", "asked_per_gpu",
     "gpus_per_job",  "longest_wait_s", "longest_run_s"};
 
+// A cluster with less to do than in training is no reason for doubt.
+constexpr std::array<bool, kNumWorkloadFigures> kMayBeLow = {false, false, true, true,
+                                                             false, true,  true};
+
 }  // namespace
 
 const char* workload_figure_name(WorkloadFigure figure) { return kNames[figure]; }
@@ -71,9 +75,10 @@ void Envelope::add(const WorkloadFigures& workload) {
   if (!workload.has_jobs) return;
   for (size_t f = 0; f < ranges_.size(); ++f) {
     const double value = workload.values[f];
+    const double low = kMayBeLow[f] ? 0 : value;
     Range& range = ranges_[f];
-    range = empty() ? Range{value, value}
-                    : Range{std::min(range.low, value), std::max(range.high, value)};
+    range =
+        empty() ? Range{low, value} : Range{std::min(range.low, low), std::max(range.high, value)};
   }
   ++decisions_;
 }

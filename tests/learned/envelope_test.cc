@@ -31,13 +31,15 @@ TEST(Envelope, CoversWhatWasAddedAndTheToleranceAroundIt) {
   EXPECT_EQ(envelope.decisions(), 2);
   EXPECT_EQ(envelope.why_outside(workload_with(1), 1), "");
   EXPECT_EQ(envelope.why_outside(workload_with(8), 4), "");
-  EXPECT_EQ(envelope.why_outside(workload_with(0.125), 4), "");
+  EXPECT_EQ(envelope.why_outside(workload_with(0), 1), "") << "a light load is no reason";
   EXPECT_EQ(envelope.why_outside(workload_with(8.01), 4),
-            "waiting_per_gpu is 8.01, beyond 0.5 to 2 in training by more than a factor of 4");
-  EXPECT_THAT(envelope.why_outside(workload_with(0.12), 4), HasSubstr("waiting_per_gpu is 0.12"));
-  WorkloadFigures large_nodes = workload_with(1);
-  large_nodes.values[kNodeGpus] = 64;
-  EXPECT_THAT(envelope.why_outside(large_nodes, 4), HasSubstr("gpus_per_node is 64"));
+            "waiting_per_gpu is 8.01, beyond 0 to 2 in training by more than a factor of 4");
+  for (const double gpus : {1.0, 64.0}) {
+    WorkloadFigures nodes = workload_with(1);
+    nodes.values[kNodeGpus] = gpus;
+    EXPECT_THAT(envelope.why_outside(nodes, 4), HasSubstr("gpus_per_node is"));
+    EXPECT_EQ(envelope.why_outside(nodes, 8), "");
+  }
 }
 
 TEST(Envelope, WithoutJobsOrTrainingNothingIsOutside) {

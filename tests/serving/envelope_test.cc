@@ -54,7 +54,7 @@ TEST(OutOfDistribution, TheFallbackDecidesFarOutsideOfTheTraining) {
     EXPECT_EQ(pb::Source_Name(outside.source()), "HEURISTIC");
     EXPECT_EQ(pb::Reason_Name(outside.reason()), "OUT_OF_DISTRIBUTION");
     EXPECT_EQ(outside.detail(),
-              "waiting_per_gpu is 8.125, beyond 0.125 to 2 in training by more than a factor of 4");
+              "waiting_per_gpu is 8.125, beyond 0 to 2 in training by more than a factor of 4");
     EXPECT_EQ(outside.decided_by(), "las");
     EXPECT_GT(outside.actions_size(), 0);
   }
@@ -64,7 +64,7 @@ TEST(OutOfDistribution, TheFallbackDecidesFarOutsideOfTheTraining) {
   pb::DecideRequest old = queue_of(30);
   old.mutable_jobs(5)->set_submit_s(0);
   EXPECT_THAT(ask_engine(fixture.engine, old).detail(),
-              HasSubstr("longest_wait_s is 10000, beyond 1000 to 1000"));
+              HasSubstr("longest_wait_s is 10000, beyond 0 to 1000"));
 }
 
 TEST(OutOfDistribution, IsOffByOption) {

@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 
 constexpr std::chrono::milliseconds kShort{50};
 
-EngineOptions patient() {
+EngineOptions in_time() {
   EngineOptions options;
   options.budget_ms = 60'000;
   return options;
@@ -52,7 +52,7 @@ pb::DecideResponse answer_of_a_checkpoint(const std::function<void(const fs::pat
   const fs::path folder = temp.path() / "model";
   write_checkpoint(folder, 1);
   spoil(folder);
-  return answer_of_a_policy("checkpoint:" + folder.string(), patient(), full_cluster());
+  return answer_of_a_policy("checkpoint:" + folder.string(), in_time(), full_cluster());
 }
 
 void claim_a_later_format(const fs::path& folder) {
@@ -71,7 +71,7 @@ void train_on_small_jobs(const fs::path& folder) {
 }
 
 pb::DecideResponse answer_after_mode(pb::Mode mode) {
-  EngineFixture fixture(mode == pb::MODE_CANARY ? "" : "greedy", patient());
+  EngineFixture fixture(mode == pb::MODE_CANARY ? "" : "greedy", in_time());
   pb::SetModeRequest request;
   request.set_mode(mode);
   request.set_share(1e-9);
@@ -81,7 +81,7 @@ pb::DecideResponse answer_after_mode(pb::Mode mode) {
 }
 
 pb::DecideResponse answer_to_an_idle_policy() {
-  EngineOptions options = patient();
+  EngineOptions options = in_time();
   options.max_idle_s = 60;
   EngineFixture fixture("test-idles", options);
   pb::DecideRequest request = cluster_of(1);
@@ -92,7 +92,7 @@ pb::DecideResponse answer_to_an_idle_policy() {
 }
 
 pb::DecideResponse answer_of_an_open_breaker() {
-  EngineOptions options = patient();
+  EngineOptions options = in_time();
   options.breaker = {.at_least = 1, .open_s = 3600};
   EngineFixture fixture("test-throws", options);
   ask_engine(fixture.engine, full_cluster());
@@ -102,18 +102,18 @@ pb::DecideResponse answer_of_an_open_breaker() {
 pb::DecideResponse answer_to_an_old_snapshot() {
   pb::DecideRequest request = full_cluster();
   request.set_age_s(3600);
-  return answer_of_a_policy("greedy", patient(), request);
+  return answer_of_a_policy("greedy", in_time(), request);
 }
 
 pb::DecideResponse answer_with_a_starved_job() {
   pb::DecideRequest request = cluster_of(1);
   request.set_time_s(1e6);
   add_waiting(request, "old", 8).set_submit_s(0);
-  return answer_of_a_policy("greedy", patient(), request);
+  return answer_of_a_policy("greedy", in_time(), request);
 }
 
 pb::DecideResponse answer_with_limited_preemptions() {
-  EngineOptions options = patient();
+  EngineOptions options = in_time();
   options.preemptions.gpu_share = 0.5;
   pb::DecideRequest request = cluster_of(2);
   for (const char* node : {"n0", "n1"}) {
@@ -132,13 +132,13 @@ std::map<pb::Reason, Expected> table() {
   const auto with = [](const std::string& policy, const EngineOptions& options) {
     return [=] { return answer_of_a_policy(policy, options, full_cluster()); };
   };
-  EngineOptions small = patient();
+  EngineOptions small = in_time();
   small.max_jobs = 1;
   return {
-      {pb::NONE, {pb::POLICY, with("greedy", patient())}},
+      {pb::NONE, {pb::POLICY, with("greedy", in_time())}},
       {pb::DEADLINE, {pb::HEURISTIC, [] { return answer_of_a_hanging_policy(0); }}},
       {pb::QUEUE_FULL, {pb::HEURISTIC, [] { return answer_of_a_hanging_policy(3); }}},
-      {pb::NO_MODEL, {pb::HEURISTIC, with("", patient())}},
+      {pb::NO_MODEL, {pb::HEURISTIC, with("", in_time())}},
       {pb::MODEL_CORRUPT,
        {pb::HEURISTIC,
         [] {
@@ -147,19 +147,19 @@ std::map<pb::Reason, Expected> table() {
         }}},
       {pb::MODEL_INCOMPATIBLE,
        {pb::HEURISTIC, [] { return answer_of_a_checkpoint(claim_a_later_format); }}},
-      {pb::INVALID_ACTION, {pb::HEURISTIC, with("test-illegal", patient())}},
-      {pb::NON_FINITE, {pb::HEURISTIC, with("test-not-finite", patient())}},
+      {pb::INVALID_ACTION, {pb::HEURISTIC, with("test-illegal", in_time())}},
+      {pb::NON_FINITE, {pb::HEURISTIC, with("test-not-finite", in_time())}},
       {pb::OUT_OF_DISTRIBUTION,
        {pb::HEURISTIC, [] { return answer_of_a_checkpoint(train_on_small_jobs); }}},
       {pb::TOO_LARGE, {pb::HEURISTIC, with("greedy", small)}},
-      {pb::POLICY_ERROR, {pb::HEURISTIC, with("test-throws", patient())}},
+      {pb::POLICY_ERROR, {pb::HEURISTIC, with("test-throws", in_time())}},
       {pb::UNAVAILABLE,
        {pb::CLIENT_HEURISTIC,
         [] {
           Client client({.to = {.servers = {"unix:/nowhere/at/all"}}});
           return client.decide(full_cluster(), kShort);
         }}},
-      {pb::FEATURE_MISSING, {pb::HEURISTIC, with("sjf-estimate", patient())}},
+      {pb::FEATURE_MISSING, {pb::HEURISTIC, with("sjf-estimate", in_time())}},
       {pb::BREAKER_OPEN, {pb::HEURISTIC, answer_of_an_open_breaker}},
       {pb::CONTROL, {pb::HEURISTIC, [] { return answer_after_mode(pb::MODE_CANARY); }}},
       {pb::OPERATOR, {pb::HEURISTIC, [] { return answer_after_mode(pb::MODE_OFF); }}},
@@ -188,7 +188,7 @@ TEST(Reasons, EachIsProvokedAndNamesItsDecider) {
 
 // A caller whose deadline is all but over gets an answer nevertheless, if the heuristic fits.
 TEST(Reasons, ADeadlineThatIsNearlyOverIsStillAnswered) {
-  EngineFixture fixture("greedy", patient());
+  EngineFixture fixture("greedy", in_time());
   for (const int ms : {0, 1, 5}) {
     const pb::DecideResponse answer =
         ask_engine(fixture.engine, full_cluster(), std::chrono::milliseconds(ms));

@@ -4,10 +4,12 @@
 #include <fmt/format.h>
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <cstdio>
 
 #include "env/base/core/error.h"
 #include "env/base/text/print.h"
+#include "env/base/text/text.h"
 #include "experiments/cli/arguments.h"
 #include "experiments/programs/serve/commands.h"
 #include "experiments/programs/serve/connection_options.h"
