@@ -24,12 +24,21 @@ constexpr int64_t kMaxBlocks = 24;
 // interval that can be trusted.
 constexpr int kMinBlocks = 6;
 
-// One scenario for each draw of unknown run times. Jobs that ended in the log are scored.
+InputError no_jobs(const DriftOptions& options) {
+  return InputError(
+      options.log,
+      fmt::format("jobs that were submitted in the last {:g} days and have ended", options.days),
+      "none");
+}
+
+// One scenario for each draw of unknown run times. Jobs that ended in the log are scored. Throws
+// InputError if no job was submitted in these days.
 std::vector<Scenario> load_draws(const fs::path& folder, const nlohmann::ordered_json& fit,
                                  const DriftOptions& options) {
   constexpr double kDayS = 86'400;
   const double from_s = std::max(fit.at("begin_s").get<double>(),
                                  fit.at("end_s").get<double>() - options.days * kDayS);
+  if (fit.at("last_submit_s").get<double>() < from_s) throw no_jobs(options);
   std::vector<Scenario> out;
   for (int draw = 0; draw < options.draws; ++draw) {
     ScenarioOptions how;
@@ -67,10 +76,7 @@ pb::DriftReport check_drift(const DriftOptions& options) {
       {.log = options.log, .out = folder.string(), .draws = options.draws, .seed = options.seed});
   std::vector<Scenario> draws = load_draws(folder, fit, options);
   const auto jobs = std::ranges::count(draws.front().trace.jobs, true, &Job::scored);
-  if (jobs == 0) {
-    throw InputError(options.log,
-                     fmt::format("jobs that ended in the last {:g} days", options.days), "none");
-  }
+  if (jobs == 0) throw no_jobs(options);
   std::vector<PolicySpec> specs;
   specs.push_back(make_policy_spec(options.served, {}));
   for (const std::string& rival : options.rivals) specs.push_back(make_policy_spec(rival, {}));

@@ -129,14 +129,23 @@ Json write_log_fit(const LogFitOptions& options) {
   Json deciders = Json::object();
   for (const auto& [name, count] : fit.deciders) deciders[name] = count;
   const Json summary = {
-      {"decisions", fit.decisions}, {"decided_by", deciders},
-      {"zero_s", fit.zero_s},       {"begin_s", fit.begin_s},
-      {"end_s", fit.end_s},         {"jobs", fit.jobs.size()},
-      {"finished", fit.finished},   {"gone", fit.gone},
-      {"censored", fit.censored},   {"extrapolated", fit.jobs_with_doubled_work()},
-      {"never_ran", fit.never_ran}, {"may_preempt", fit.may_preempt},
-      {"draws", options.draws},     {"seed", options.seed},
-      {"observed", observed(fit)},  {"sha256", sha256_of(log)}};
+      {"decisions", fit.decisions},
+      {"decided_by", deciders},
+      {"zero_s", fit.zero_s},
+      {"begin_s", fit.begin_s},
+      {"end_s", fit.end_s},
+      {"last_submit_s", 1e-6 * static_cast<double>(fit.jobs.back().job.submit_us)},
+      {"jobs", fit.jobs.size()},
+      {"finished", fit.finished},
+      {"gone", fit.gone},
+      {"censored", fit.censored},
+      {"extrapolated", fit.jobs_with_doubled_work()},
+      {"never_ran", fit.never_ran},
+      {"may_preempt", fit.may_preempt},
+      {"draws", options.draws},
+      {"seed", options.seed},
+      {"observed", observed(fit)},
+      {"sha256", sha256_of(log)}};
   const fs::path folder = options.out;
   fs::create_directories(folder);
   AtomicFiles files;
