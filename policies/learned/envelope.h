@@ -1,5 +1,5 @@
-// The envelope of an agent: the range of workloads that the agent met in its training. Nobody has
-// tried the agent on a workload far outside, so that a server lets a heuristic decide there.
+// The envelope of an agent: the range of workloads that the agent met in its training. Far outside
+// the agent is untried, so that a server lets a heuristic decide there.
 //
 //   Envelope envelope;
 //   envelope.add(workload_of(view));                                // at each decision in training

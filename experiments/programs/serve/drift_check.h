@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "yardmaster/v1/admin.pb.h"
+#include "serving/log/drift_reports.h"
 
 namespace yard {
 
