@@ -46,7 +46,8 @@ class Drift : public ::testing::Test {
     return child.out();
   }
   Json drift(std::vector<std::string> more = {}) const {
-    std::vector<std::string> arguments = {"drift", "--log", log(), "--json", "--days", "3650"};
+    std::vector<std::string> arguments = {"drift",  "--log", log(),     "--json",
+                                          "--days", "3650",  "--draws", "1"};
     arguments.insert(arguments.end(), more.begin(), more.end());
     return Json::parse(output(arguments));
   }
@@ -72,8 +73,8 @@ TEST_F(Drift, IsReportedAndChangesNothingUnlessTold) {
   const std::string winner = report.at("winner");
   EXPECT_NE(winner, "fifo");
   for (const Json& rival : report.at("rivals")) {
-    EXPECT_TRUE(rival.value("judged", false)) << rival;
     if (rival.at("policy") != winner) continue;
+    EXPECT_TRUE(rival.value("judged", false)) << rival;
     EXPECT_LT(rival.at("hi"), 1);
     EXPECT_LT(rival.at("lo"), rival.at("ratio"));
   }
@@ -85,10 +86,6 @@ TEST_F(Drift, IsReportedAndChangesNothingUnlessTold) {
   EXPECT_THAT(output({"status"}), HasSubstr(winner + " has 0."));
   httplib::Client http("http://" + addresses_.at("http").get<std::string>());
   EXPECT_THAT(http.Get("/metrics")->body, HasSubstr("\nyardmaster_drift_ratio 0."));
-  // Of a few hours there are too few jobs for a verdict.
-  const Json brief = drift({"--days", "0.2"});
-  EXPECT_EQ(brief.at("winner"), "fifo");
-  EXPECT_EQ(brief.at("action"), "KEPT");
 }
 
 TEST_F(Drift, TheWinnerServesAndTheVersionBeforeReturns) {
@@ -125,7 +122,9 @@ TEST_F(Drift, RefusesBadInputInOneLine) {
     EXPECT_EQ(std::count(err.begin(), err.end(), '\n'), 1) << err;
   };
   refused({"--log", temp_.path() / "nowhere"}, "nowhere");
-  refused({"--log", log(), "--against", "srtf"}, "policies for live clusters, got 'srtf'");
+  refused({"--log", log(), "--days", "3650", "--draws", "1", "--against", "srtf"},
+          "policies for live clusters, got 'srtf'");
+  refused({"--log", log(), "--days", "0.01"}, "in the last 0.01 days and have ended, got none");
   refused({"--log", log(), "--model", "nobody"}, "a model of the server, got 'nobody'");
 }
 
