@@ -30,6 +30,7 @@ pb::VersionStatus version_of(const ModelStore& store) {
   out.set_serving(now.current.model != nullptr);
   out.set_reason(pb::Reason_Name(now.refused));
   out.set_detail(now.refused_detail);
+  if (now.current.model != nullptr) out.set_envelope(now.current.model->envelope_text());
   return out;
 }
 

@@ -11,6 +11,7 @@
 
 #include "env/base/core/error.h"
 #include "env/base/core/version.h"
+#include "serving/log/drift_reports.h"
 #include "serving/net/endpoints.h"
 #include "serving/net/grpc_port.h"
 #include "serving/net/metrics.h"
@@ -298,7 +299,16 @@ struct Server::Impl {
     const auto time = std::chrono::steady_clock::now();
     out.set_breaker(breaker_state_name(breaker().state(time)));
     out.set_breaker_detail(breaker().detail(time));
+    if (now.current.model != nullptr) out.set_envelope(now.current.model->envelope_text());
+    if (!out.envelope().empty() && options.engine.envelope_tolerance <= 0) {
+      out.mutable_envelope()->append(", not checked (--envelope-tolerance 0)");
+    }
+    if (auto drift = drift_report()) *out.mutable_drift() = *std::move(drift);
     return out;
+  }
+
+  std::optional<pb::DriftReport> drift_report() const {
+    return log == nullptr ? std::nullopt : latest_drift_report(options.log.folder);
   }
 
   std::optional<DecisionLog::Counts> log_counts() const {
@@ -322,6 +332,7 @@ struct Server::Impl {
                          .models = models.status(),
                          .versions = models.list(),
                          .log = log_counts(),
+                         .drift = drift_report(),
                          .extender = extender->counts()});
   }
 
