@@ -111,7 +111,7 @@ inside sh -euc '
 # shellcheck disable=SC2016  # expanded inside
 inside sh -euc '
   cd /usr/lib/systemd/system
-  systemd-analyze verify --man=no ./yardmaster.service ./yardmaster-slurm.service
+  systemd-analyze verify --man=no ./yardmaster.service ./yardmaster-slurm.service ./yardmaster-drift.timer
   systemd-analyze security --offline=true --threshold=20 ./yardmaster.service | tail -1
   cd /tmp
   perl -MSocket -MIO::Socket::UNIX -e "\$| = 1;

@@ -7,7 +7,7 @@
 # shellcheck disable=SC2317  # stage() calls the functions by name
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
-only=${ONLY:-slurm,simulated,races,chaos,loop,prometheus}
+only=${ONLY:-slurm,simulated,races,chaos,loop,prometheus,requests}
 table=${LIVE_TABLE:-evaluations/live.json}
 failed=0
 mkdir -p build/live
@@ -76,6 +76,11 @@ if command -v prometheus >/dev/null && command -v promtool >/dev/null; then
   stage prometheus tests/live/prometheus.sh
 else
   skip prometheus "needs Prometheus (scripts/install.sh prometheus)"
+fi
+if [[ -x build/tests/yard_serving_test ]]; then
+  stage requests tests/live/requests.sh
+else
+  skip requests "needs the tests (make test)"
 fi
 
 echo

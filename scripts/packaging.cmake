@@ -31,6 +31,8 @@ Licensed under the Apache License, Version 2.0. On Debian systems the licence is
   # Services, which an operator enables, and their settings, which dpkg keeps as they were edited.
   if(EXISTS "${CPACK_TEMPORARY_DIRECTORY}/usr/libexec/yardmaster/yardmaster-serve")
     file(COPY "${CPACK_YARD_SOURCE}/scripts/systemd/yardmaster.service"
+              "${CPACK_YARD_SOURCE}/scripts/systemd/yardmaster-drift.service"
+              "${CPACK_YARD_SOURCE}/scripts/systemd/yardmaster-drift.timer"
               "${CPACK_YARD_SOURCE}/scripts/systemd/yardmaster-slurm.service"
          DESTINATION "${CPACK_TEMPORARY_DIRECTORY}/usr/lib/systemd/system")
     file(COPY "${CPACK_YARD_SOURCE}/docs/examples/serve.yaml" "${CPACK_YARD_SOURCE}/serving/slurm/agent.yaml"
@@ -139,7 +141,7 @@ if(YARD_SERVING)
   file(WRITE "${made}/prerm" [[#!/bin/sh
 set -e
 if [ "$1" = remove ] && [ -d /run/systemd/system ]; then
-  systemctl disable --now yardmaster.service yardmaster-slurm.service || true
+  systemctl disable --now yardmaster.service yardmaster-slurm.service yardmaster-drift.timer || true
 fi
 ]])
   file(WRITE "${made}/postinst" [[#!/bin/sh

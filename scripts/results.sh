@@ -134,6 +134,7 @@ for seed in $seeds; do
     --episodes 12 --episode-jobs 350 --validation-episodes 3 --candidates 14 --meet 10 --generations 15 \
     --step 0.05 --tails 0.3 --drop preempt,move,hold,choose_type --drop-share 0.1 \
     --out "$kept/pilot-$n.yaml" --checkpoint "checkpoints/pilot-$n" "${resume[@]}"
+  "$yard" verify --checkpoint "checkpoints/pilot-$n" --envelope write >/dev/null
   touch "$kept/pilot-$n.done"
 done
 

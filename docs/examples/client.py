@@ -19,7 +19,7 @@ import grpc
 from google.protobuf import json_format
 
 PROTO = pathlib.Path(__file__).resolve().parents[2] / "serving" / "proto"
-METHOD = "/yardmaster.v1.PolicyService/Decide"
+SERVICE = "/yardmaster.v1.PolicyService/"
 MAX_ANSWER_BYTES = 64 << 20
 
 
@@ -68,12 +68,33 @@ class PolicyClient:
     """Decides by a server, within a deadline."""
 
     def __init__(self, channel, messages, token=None):
-        self._decide = channel.unary_unary(
-            METHOD,
-            request_serializer=messages.DecideRequest.SerializeToString,
-            response_deserializer=messages.DecideResponse.FromString,
+        def method(name, request, response):
+            return channel.unary_unary(
+                SERVICE + name,
+                request_serializer=request.SerializeToString,
+                response_deserializer=response.FromString,
+            )
+
+        self._messages = messages
+        self._decide = method("Decide", messages.DecideRequest, messages.DecideResponse)
+        self._register = method("Register", messages.RegisterRequest, messages.RegisterResponse)
+        self._report = method(
+            "ReportOutcome", messages.ReportOutcomeRequest, messages.ReportOutcomeResponse
         )
         self._metadata = [] if token is None else [("authorization", "Bearer " + token)]
+
+    def register(self, cluster, verbs, deadline_s):
+        """Says which verbs (START, PREEMPT) the manager of a cluster can carry out. Returns the
+        epoch to send with each of its requests. Register again if a request with it is refused
+        (FAILED_PRECONDITION): the server has restarted, or another manager has registered."""
+        request = self._messages.RegisterRequest(cluster=cluster, verbs=verbs)
+        return self._register(request, timeout=deadline_s, metadata=self._metadata).epoch
+
+    def report(self, cluster, outcomes, deadline_s):
+        """Reports how jobs ended. Returns those that make no sense to the server. If this raises,
+        keep the outcomes and report them again later; an outcome reported twice does no harm."""
+        request = self._messages.ReportOutcomeRequest(cluster=cluster, outcomes=outcomes)
+        return self._report(request, timeout=deadline_s, metadata=self._metadata).quarantined
 
     def decide(self, request, deadline_s):
         """Returns a DecideResponse, or None if there is none in time. Other errors are raised: the

@@ -176,13 +176,13 @@ BlockSums merge_correlated(BlockSums sums) {
   return sums;
 }
 
-Interval ratio_interval(const BlockSums& sums) {
+Interval ratio_interval(const BlockSums& sums, double level) {
   if (sums.blocks() < 2) return {NAN, NAN};
   const auto log_ratio = [&](const SampledIndices& picks) {
     return std::log(sums.ratio_of_sample(picks[0], picks[1]));
   };
-  const Interval of_log = jackknife_interval({static_cast<int>(sums.ours.size()), sums.blocks()},
-                                             log_ratio, kConfidence);
+  const Interval of_log =
+      jackknife_interval({static_cast<int>(sums.ours.size()), sums.blocks()}, log_ratio, level);
   return {std::exp(of_log.lo), std::exp(of_log.hi)};
 }
 

@@ -64,7 +64,7 @@ SampledIndices all_members(const std::vector<int>& sizes);  // indices_up_to() e
 // blocks are left.
 BlockSums merge_correlated(BlockSums sums);
 
-// Returns the 95 % interval of sums.ratio() over seeds and blocks; NaN for fewer than 2 blocks.
-Interval ratio_interval(const BlockSums& sums);
+// Returns the interval of sums.ratio() over seeds and blocks; NaN for fewer than 2 blocks.
+Interval ratio_interval(const BlockSums& sums, double level = kConfidence);
 
 }  // namespace yard

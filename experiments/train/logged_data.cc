@@ -8,7 +8,9 @@
 #include "agents/rollout/log_env.h"
 #include "env/base/core/error.h"
 #include "env/base/files/file.h"
+#include "env/sim/rulesets/rule_set.h"
 #include "env/task/agent.h"
+#include "experiments/replay/load_scenario.h"
 #include "experiments/run/parallel.h"
 #include "experiments/train/training_gain.h"
 #include "policies/learned/golden.h"
@@ -118,6 +120,30 @@ std::string LoggedData::gain_description(const Checkpoint& best,
       static_cast<double>(ours.reproduced - before.reproduced) /
           static_cast<double>(ours.decisions),
       interval, verdict_of(gain));
+}
+
+Envelope LoggedData::envelope(const Checkpoint& checkpoint) const {
+  ScenarioOptions options;
+  options.trace = folder_.jobs(0).string();
+  options.cluster = folder_.cluster().string();
+  Scenario scenario = load_scenario(options);
+  if (!folder_.fit().value("may_preempt", true)) {
+    scenario.allow({.preempt = false, .move = false});
+  }
+  const std::unique_ptr<Policy> policy = policy_of(checkpoint, "training");
+  PolicyDecider decider(*policy);
+  Envelope out;
+  EnvelopeRecorder recorder(decider, out);
+  Replay replay{.fixed = scenario.fixed,
+                .workload = scenario.workload,
+                .end_job = scenario.workload.size(),
+                .policy = "training data",
+                .placement = "",
+                .settings = {},
+                .decider = &recorder,
+                .watch = {}};
+  RuleSetRegistry::make("default", {})->replay(replay);
+  return out;
 }
 
 nlohmann::ordered_json LoggedData::provenance() const {

@@ -55,6 +55,9 @@ class LoggedData final : public TrainingData {
   }
   std::string gain_description(const Checkpoint& best, const Checkpoint& untrained) const override;
 
+  // Plays the jobs of the log in the simulator which is fitted to it.
+  Envelope envelope(const Checkpoint& checkpoint) const override;
+
   nlohmann::ordered_json provenance() const override;
   std::string name() const override;
   std::string sha256() const override { return folder_.fit().at("sha256"); }

@@ -284,10 +284,22 @@ class Session {
     // The best checkpoint cost the whole training too: finding it took all updates.
     const fs::path best = run_->checkpoints() / "best";
     if (fs::exists(best)) save_training_cost(trainer_->trained().core_s, best);
+    save_envelopes();
     report_training_gain();
     if (trainer_->update() < setup_.loop.updates) {
       report(fmt::format("ended after update {} of {}: {} validations without improvement",
                          trainer_->update(), setup_.loop.updates, setup_.loop.patience));
+    }
+  }
+
+  // Notes in the checkpoints which workloads the training played. Both share the envelope of the
+  // best one's policy.
+  void save_envelopes() const {
+    const std::optional<Checkpoint> best = saved_checkpoint("best");
+    if (!best) return;
+    const Envelope envelope = training_data_->envelope(*best);
+    for (const char* name : {"best", "last"}) {
+      save_envelope(envelope, run_->checkpoints() / name);
     }
   }
 

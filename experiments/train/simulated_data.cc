@@ -22,6 +22,9 @@
 namespace yard {
 namespace {
 
+// Episodes of each workload that are played for the envelope, spread over the workload.
+constexpr int32_t kEnvelopeEpisodes = 8;
+
 ScenarioOptions options_of(const TrainingDataConfig& c, uint64_t seed, int jobs) {
   ScenarioOptions o;
   o.trace = c.trace;
@@ -240,20 +243,25 @@ std::vector<EnvSpec> SimulatedData::env_specs() const {
   return out;
 }
 
-double SimulatedData::mean_jct_s(const Policy& policy, const Window& window) const {
-  const Scenario& scenario = *validation_scenarios_[window.scenario];
-  PolicyDecider decider(policy);
+Outcome SimulatedData::play(const Scenario& scenario, int32_t first, int32_t end,
+                            Decider& decider) const {
   Replay replay{.fixed = scenario.fixed,
                 .workload = scenario.workload,
-                .first_job = window.first,
-                .end_job = window.end,
-                .policy = "validation",
+                .first_job = first,
+                .end_job = end,
+                .policy = "training data",
                 .placement = "",
                 .settings = {},
                 .decider = &decider,
                 .speeds = speeds_,
                 .watch = {}};
-  const Outcome out = RuleSetRegistry::make("default", {})->replay(replay);
+  return RuleSetRegistry::make("default", {})->replay(replay);
+}
+
+double SimulatedData::mean_jct_s(const Policy& policy, const Window& window) const {
+  const Scenario& scenario = *validation_scenarios_[window.scenario];
+  PolicyDecider decider(policy);
+  const Outcome out = play(scenario, window.first, window.end, decider);
   double sum_s = 0;
   for (int32_t j = window.first; j < window.end; ++j) {
     const int64_t submit_us = scenario.fixed.jobs.submit_us[j];
@@ -291,6 +299,22 @@ TrainingData::ValidationResult SimulatedData::validate_checkpoint_per_workload(
 
 TrainingData::ValidationResult SimulatedData::validate(const Checkpoint& checkpoint) const {
   return validation_result(log_ratios(*policy_of(checkpoint, "training"), windows_));
+}
+
+Envelope SimulatedData::envelope(const Checkpoint& checkpoint) const {
+  const std::unique_ptr<Policy> policy = policy_of(checkpoint, "training");
+  Envelope out;
+  for (const ScenarioPtr& scenario : training_scenarios_) {
+    const int32_t jobs = scenario->workload.size();
+    const int32_t last = jobs - episode_jobs_;  // first job of the last episode
+    for (int32_t e = 0; e < kEnvelopeEpisodes; ++e) {
+      const auto first = static_cast<int32_t>(int64_t{last} * e / (kEnvelopeEpisodes - 1));
+      PolicyDecider decider(*policy);
+      EnvelopeRecorder recorder(decider, out);
+      play(*scenario, first, first + episode_jobs_, recorder);
+    }
+  }
+  return out;
 }
 
 std::string SimulatedData::name() const {

@@ -68,6 +68,8 @@ class SimulatedData final : public TrainingData {
   ValidationResult validate_checkpoint_per_workload(const TrainableAgent& agent,
                                                     const MakeCheckpoint& adapt) const override;
 
+  Envelope envelope(const Checkpoint& checkpoint) const override;
+
   std::string score_description(const std::string& heuristic) const override {
     const size_t windows = windows_.size();
     return "mean JCT divided by that of " + heuristic + " on " + std::to_string(windows) +
@@ -95,6 +97,8 @@ class SimulatedData final : public TrainingData {
   void read_cells();
   static ScenarioPtr scenario_of_jobs(Trace jobs, const Scenario& like);
   void add_validation_jobs(Trace jobs, const Scenario& like);
+  // Plays some of the scenario's jobs under `decider`.
+  Outcome play(const Scenario& scenario, int32_t first, int32_t end, Decider& decider) const;
   double mean_jct_s(const Policy& policy, const Window& window) const;
   std::vector<double> log_ratios(const Policy& policy, std::span<const Window> windows) const;
 

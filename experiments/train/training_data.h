@@ -55,6 +55,9 @@ class TrainingData {
     return "";
   }
 
+  // Returns the envelope of the workloads that the training plays, under the checkpoint's policy.
+  virtual Envelope envelope(const Checkpoint& checkpoint) const = 0;
+
   // Notes which the user should see before training starts.
   virtual std::vector<std::string> notes() const { return {}; }
 

@@ -23,6 +23,7 @@ constexpr const char* kGolden = "golden.safetensors";
 constexpr const char* kOnnx = "model.onnx";
 constexpr const char* kManifest = "manifest.json";
 constexpr const char* kCost = "cost.json";
+constexpr const char* kEnvelope = "envelope";  // key in the manifest
 
 // Hashes what decides how the weights are used, as the manifest spells it.
 std::string usage_hash(const Json& manifest) {
@@ -49,10 +50,12 @@ std::string read_part(const fs::path& folder, const char* name, const Json& hash
 
 std::string text_of(const Json& manifest) { return manifest.dump(2) + "\n"; }
 
-// Equal weights have equal digests, whether or not model.onnx was written, and by any release.
+// Equal weights have equal digests, whether or not model.onnx or the envelope was written, and by
+// any release.
 std::string digest_of(Json manifest) {
   manifest.at("sha256").erase(kOnnx);
   manifest.erase("written_by");
+  manifest.erase(kEnvelope);
   return sha256_hex(text_of(manifest));
 }
 
@@ -101,6 +104,7 @@ void save_checkpoint(const Checkpoint& c, const fs::path& folder) {
                    {"sha256", {{kModel, sha256_hex(model)}, {kGolden, sha256_hex(golden)}}}};
   if (!onnx.empty()) manifest["sha256"][kOnnx] = sha256_hex(onnx);
   manifest["use_sha256"] = usage_hash(manifest);
+  if (!c.envelope.empty()) manifest[kEnvelope] = c.envelope.to_json();
   refuse_other_files(folder);
   AtomicDirectory out(folder);
   write_file_atomic(out.path() / kModel, model);
@@ -114,6 +118,17 @@ void save_checkpoint(const Checkpoint& c, const fs::path& folder) {
 void save_training_cost(double core_s, const fs::path& folder) {
   const Json cost = {{"training_core_s", std::round(10 * core_s) / 10}};
   write_file_atomic(folder / kCost, cost.dump(2) + "\n");
+}
+
+void save_envelope(const Envelope& envelope, const fs::path& folder) {
+  const fs::path path = folder / kManifest;
+  try {
+    Json manifest = Json::parse(read_file(path));
+    manifest[kEnvelope] = envelope.to_json();
+    write_file_atomic(path, text_of(manifest));
+  } catch (const nlohmann::json::exception& e) {
+    throw InputError(path.string(), "a checkpoint's manifest", json_error_text(e));
+  }
 }
 
 Checkpoint load_checkpoint(const fs::path& folder) {
@@ -155,6 +170,7 @@ Checkpoint load_checkpoint(const fs::path& folder) {
     c.task = manifest.at("task");
     c.provenance = manifest.at("provenance");
     c.scores = manifest.at("scores");
+    c.envelope = Envelope::from_json(manifest.value(kEnvelope, Json()), where);
     c.weights = from_safetensors(read_part(folder, kModel, hashes), (folder / kModel).string());
     c.golden = from_safetensors(read_part(folder, kGolden, hashes), (folder / kGolden).string());
     if (hashes.contains(kOnnx)) c.onnx = read_part(folder, kOnnx, hashes);

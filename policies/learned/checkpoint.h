@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "policies/learned/envelope.h"
 #include "policies/learned/tensors.h"
 
 namespace yard {
@@ -24,10 +25,12 @@ struct Checkpoint {
   Tensors golden;                     // golden.h
   nlohmann::ordered_json provenance;  // origin of the weights, such as seed, trace hashes, settings
   nlohmann::ordered_json scores = nlohmann::ordered_json::array();
+  Envelope envelope;       // workloads of the training; empty: not known
   double core_s = 0;       // CPU core-seconds that the training took; 0: unknown
   std::string onnx;        // bytes of model.onnx, "" without the file; set when loaded
   std::string written_by;  // writing program, "yardmaster 1.2.3", "" before 0.2.0; set when loaded
-  std::string digest;      // sha256 of the manifest without model.onnx, written_by; set when loaded
+  // sha256 of the manifest without model.onnx, written_by and envelope; set when loaded
+  std::string digest;
 };
 
 // Checks before a long training that a checkpoint can be written to `folder`. Throws InputError
@@ -40,6 +43,10 @@ void save_checkpoint(const Checkpoint& checkpoint, const std::filesystem::path& 
 
 // Writes cost.json with the core-seconds of a training, which are known only at its end.
 void save_training_cost(double core_s, const std::filesystem::path& folder);
+
+// Writes the envelope into the manifest of a checkpoint and leaves the rest as it is, with the same
+// digest. Throws InputError if `folder` has no manifest.
+void save_envelope(const Envelope& envelope, const std::filesystem::path& folder);
 
 // Throws InputError if `folder` has no checkpoint, one of another format version or feature schema,
 // or a file whose hash differs from its hash in the manifest.

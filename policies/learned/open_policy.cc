@@ -17,9 +17,13 @@ OpenedPolicy open_checkpoint(const std::string& folder, bool trained, const Sett
   Checkpoint checkpoint = load_checkpoint(folder);
   if (!trained) checkpoint = untrained_of(checkpoint);
   std::unique_ptr<Policy> policy = policy_of(checkpoint, folder, settings);
-  return {std::move(policy),       checkpoint.agent,
-          policy_info(checkpoint), checkpoint.digest,
-          checkpoint.core_s,       trained ? std::string(kUntrained) + folder : std::string()};
+  return {std::move(policy),
+          checkpoint.agent,
+          policy_info(checkpoint),
+          checkpoint.digest,
+          checkpoint.envelope,
+          checkpoint.core_s,
+          trained ? std::string(kUntrained) + folder : std::string()};
 }
 
 OpenedPolicy open_tuned(const std::string& file, const Settings& settings) {

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "env/base/config/settings.h"
+#include "policies/learned/envelope.h"
 #include "policies/policy.h"
 
 namespace yard {
@@ -15,6 +16,7 @@ struct OpenedPolicy {
   std::string name;  // name in tables: the registered name, the agent or the file
   Policy::Info info;
   std::string digest = {};     // digest of the checkpoint, "" without one
+  Envelope envelope = {};      // workloads of the checkpoint's training; empty: not known
   double core_s = 0;           // CPU core-seconds of the training; 0: unknown
   std::string untrained = {};  // text that opens the checkpoint before its training
 };

@@ -11,6 +11,7 @@
 #include "serving/engine/grpc_codes.h"
 #include "serving/snapshot/required_fields.h"
 #include "serving/snapshot/starvation.h"
+#include "serving/snapshot/workload.h"
 
 namespace yard {
 namespace {
@@ -163,6 +164,11 @@ void Engine::Call::choose_policy() {
   const std::string missing = missing_field(current.model->snapshot_fields, request);
   if (!missing.empty()) {
     return fail(pb::FEATURE_MISSING, "the policy needs " + missing + ", which no job has");
+  }
+  if (options.envelope_tolerance > 0) {
+    std::string outside = current.model->envelope.why_outside(workload_of(read->snapshot),
+                                                              options.envelope_tolerance);
+    if (!outside.empty()) return fail(pb::OUT_OF_DISTRIBUTION, std::move(outside));
   }
   breaker = &engine->breaker_of(current.name, current.digest);
   const Clock::time_point now = Clock::now();

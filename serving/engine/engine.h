@@ -57,8 +57,11 @@ struct EngineOptions {
   BreakerOptions breaker = {};
   double max_idle_s = 3600;     // seconds a learned policy may idle GPUs while jobs wait; 0: any
   double max_wait_s = 604'800;  // seconds a job may wait before a heuristic decides; 0: any
-  double max_age_s = 60;        // seconds after which a snapshot is too old; 0: never
-  double valid_s = 60;          // seconds after which an action expires
+  // Factor by which a snapshot may exceed the envelope of a checkpoint's training before a
+  // heuristic decides; 0: any.
+  double envelope_tolerance = 4;
+  double max_age_s = 60;             // seconds after which a snapshot is too old; 0: never
+  double valid_s = 60;               // seconds after which an action expires
   Tracing tracing = Tracing::kNone;  // whether ServedDecision::trace is filled
 };
 

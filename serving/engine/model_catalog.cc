@@ -30,12 +30,14 @@ pb::VersionStatus version_of(const ModelStore& store) {
   out.set_serving(now.current.model != nullptr);
   out.set_reason(pb::Reason_Name(now.refused));
   out.set_detail(now.refused_detail);
+  if (now.current.model != nullptr) out.set_envelope(now.current.model->envelope_text());
   return out;
 }
 
 }  // namespace
 
-ModelCatalog::ModelCatalog(const std::vector<ModelOptions>& models) {
+ModelCatalog::ModelCatalog(const std::vector<ModelOptions>& models, std::string kept_in)
+    : kept_in_(std::move(kept_in)) {
   for (const ModelOptions& one : models) {
     auto store = std::make_shared<ModelStore>(one.policy, one.name);
     std::string name = store->name();
@@ -43,16 +45,91 @@ ModelCatalog::ModelCatalog(const std::vector<ModelOptions>& models) {
       throw InputError("models", "each name once", "'" + name + "' twice");
     }
     entries_.push_back({.name = std::move(name),
+                        .configured = one.policy,
                         .current = std::move(store),
                         .candidate = nullptr,
                         .previous = nullptr});
   }
   if (entries_.empty()) {
     entries_.push_back({.name = "",
+                        .configured = "",
                         .current = std::make_shared<ModelStore>("", ""),
                         .candidate = nullptr,
                         .previous = nullptr});
   }
+  if (!kept_in_.empty()) restore();
+}
+
+void ModelCatalog::restore() {
+  try {
+    for (const KeptModel& kept : read_kept_models(kept_in_)) {
+      const auto entry = std::ranges::find(entries_, kept.name, &Entry::name);
+      if (entry == entries_.end()) {
+        not_restored_.push_back("model '" + kept.name + "' is no longer served");
+      } else if (entry->configured != kept.configured) {
+        not_restored_.push_back("model '" + kept.name + "': the options now name '" +
+                                entry->configured + "', not '" + kept.configured + "'");
+      } else {
+        restore(kept, *entry);
+      }
+    }
+  } catch (const std::exception& error) {
+    not_restored_.emplace_back(error.what());
+  }
+}
+
+void ModelCatalog::restore(const KeptModel& kept, Entry& entry) {
+  const auto open = [&](const char* role, const std::string& policy) {
+    std::shared_ptr<ModelStore> out;
+    if (policy.empty()) return out;
+    std::string why;
+    try {
+      out = std::make_shared<ModelStore>(policy, entry.name);
+      const ModelStore::Status now = out->status();
+      if (now.current.model != nullptr) return out;
+      why = pb::Reason_Name(now.refused) + ": " + now.refused_detail;
+    } catch (const InputError& error) {
+      why = error.what();
+    }
+    not_restored_.push_back("model '" + entry.name + "': its " + role + " '" + policy +
+                            "': " + why);
+    out.reset();
+    return out;
+  };
+  if (kept.current != entry.configured) {
+    if (auto current = open("promoted version", kept.current)) entry.current = std::move(current);
+  }
+  entry.candidate = open("candidate", kept.candidate);
+  entry.previous = open("version before", kept.previous);
+  const bool is_trial = kept.mode == pb::MODE_SHADOW || kept.mode == pb::MODE_CANARY;
+  if (is_trial && entry.candidate == nullptr) return;
+  entry.mode = kept.mode;
+  entry.share = kept.share;
+  entry.turn_s = kept.turn_s;
+}
+
+template <class Change>
+void ModelCatalog::change(Change make) {
+  const std::lock_guard one_by_one(changing_);
+  std::vector<KeptModel> kept;
+  {
+    const std::lock_guard lock(mutex_);
+    make();
+    const auto text_of = [](const std::shared_ptr<ModelStore>& store) {
+      return store == nullptr ? "" : store->text();
+    };
+    for (const Entry& entry : entries_) {
+      kept.push_back({.name = entry.name,
+                      .configured = entry.configured,
+                      .current = text_of(entry.current),
+                      .candidate = text_of(entry.candidate),
+                      .previous = text_of(entry.previous),
+                      .mode = entry.mode,
+                      .share = entry.share,
+                      .turn_s = entry.turn_s});
+    }
+  }
+  if (!kept_in_.empty()) write_kept_models(kept_in_, kept);
 }
 
 const ModelCatalog::Entry* ModelCatalog::find(const std::string& name) const {
@@ -153,60 +230,66 @@ void ModelCatalog::load_candidate(const std::string& name, const std::string& po
     throw InputError("policy '" + policy + "'", "a version that passes its test",
                      pb::Reason_Name(now.refused) + ": " + now.refused_detail);
   }
-  const std::lock_guard lock(mutex_);
-  Entry& entry = get(of);
-  entry.candidate = std::move(store);
-  std::ranges::fill(entry.shadow_results, 0);
+  change([&] {
+    Entry& entry = get(of);
+    entry.candidate = std::move(store);
+    std::ranges::fill(entry.shadow_results, 0);
+  });
 }
 
 void ModelCatalog::unload_candidate(const std::string& name) {
-  const std::lock_guard lock(mutex_);
-  Entry& entry = get(name);
-  if (entry.mode == pb::MODE_SHADOW || entry.mode == pb::MODE_CANARY) entry.mode = pb::MODE_ON;
-  entry.candidate = nullptr;
+  change([&] {
+    Entry& entry = get(name);
+    if (entry.mode == pb::MODE_SHADOW || entry.mode == pb::MODE_CANARY) entry.mode = pb::MODE_ON;
+    entry.candidate = nullptr;
+  });
 }
 
 void ModelCatalog::set_mode(const pb::SetModeRequest& request) {
-  const std::lock_guard lock(mutex_);
-  Entry& entry = get(request.model());
-  const int mode = request.mode();
-  if (!pb::Mode_IsValid(mode) || mode == pb::MODE_UNSPECIFIED) {
-    throw InputError("mode", "MODE_ON, MODE_OFF, MODE_SHADOW or MODE_CANARY", std::to_string(mode));
-  }
-  const bool canary = mode == pb::MODE_CANARY;
-  if ((canary || mode == pb::MODE_SHADOW) && entry.candidate == nullptr) {
-    throw InputError("mode", "a candidate to try: load one first", "none");
-  }
-  if (canary && !(request.share() > 0 && request.share() <= 1)) {
-    throw InputError("share", "a share above 0, at most 1", std::to_string(request.share()));
-  }
-  if (!(request.turn_s() >= 0 && request.turn_s() <= kMaxTurnS)) {
-    throw InputError("turn_s", "0 to 2592000 seconds", std::to_string(request.turn_s()));
-  }
-  entry.mode = static_cast<pb::Mode>(mode);
-  entry.share = canary ? request.share() : 0;
-  entry.turn_s = canary ? request.turn_s() : 0;
+  change([&] {
+    Entry& entry = get(request.model());
+    const int mode = request.mode();
+    if (!pb::Mode_IsValid(mode) || mode == pb::MODE_UNSPECIFIED) {
+      throw InputError("mode", "MODE_ON, MODE_OFF, MODE_SHADOW or MODE_CANARY",
+                       std::to_string(mode));
+    }
+    const bool canary = mode == pb::MODE_CANARY;
+    if ((canary || mode == pb::MODE_SHADOW) && entry.candidate == nullptr) {
+      throw InputError("mode", "a candidate to try: load one first", "none");
+    }
+    if (canary && !(request.share() > 0 && request.share() <= 1)) {
+      throw InputError("share", "a share above 0, at most 1", std::to_string(request.share()));
+    }
+    if (!(request.turn_s() >= 0 && request.turn_s() <= kMaxTurnS)) {
+      throw InputError("turn_s", "0 to 2592000 seconds", std::to_string(request.turn_s()));
+    }
+    entry.mode = static_cast<pb::Mode>(mode);
+    entry.share = canary ? request.share() : 0;
+    entry.turn_s = canary ? request.turn_s() : 0;
+  });
 }
 
 void ModelCatalog::promote(const std::string& name) {
-  const std::lock_guard lock(mutex_);
-  Entry& entry = get(name);
-  if (entry.candidate == nullptr) {
-    throw InputError("model '" + entry.name + "'", "a candidate: load one first", "none");
-  }
-  entry.previous = std::exchange(entry.current, std::exchange(entry.candidate, nullptr));
-  entry.mode = pb::MODE_ON;
-  entry.share = entry.turn_s = 0;
+  change([&] {
+    Entry& entry = get(name);
+    if (entry.candidate == nullptr) {
+      throw InputError("model '" + entry.name + "'", "a candidate: load one first", "none");
+    }
+    entry.previous = std::exchange(entry.current, std::exchange(entry.candidate, nullptr));
+    entry.mode = pb::MODE_ON;
+    entry.share = entry.turn_s = 0;
+  });
 }
 
 void ModelCatalog::roll_back(const std::string& name) {
-  const std::lock_guard lock(mutex_);
-  Entry& entry = get(name);
-  if (entry.previous == nullptr) {
-    throw InputError("model '" + entry.name + "'", "a version before the current one", "none");
-  }
-  std::swap(entry.current, entry.previous);
-  if (entry.mode != pb::MODE_OFF) entry.mode = pb::MODE_ON;
+  change([&] {
+    Entry& entry = get(name);
+    if (entry.previous == nullptr) {
+      throw InputError("model '" + entry.name + "'", "a version before the current one", "none");
+    }
+    std::swap(entry.current, entry.previous);
+    if (entry.mode != pb::MODE_OFF) entry.mode = pb::MODE_ON;
+  });
 }
 
 std::vector<std::shared_ptr<ModelStore>> ModelCatalog::stores() const {

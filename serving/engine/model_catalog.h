@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "serving/engine/kept_models.h"
 #include "serving/engine/model_store.h"
 #include "yardmaster/v1/admin.pb.h"
 
@@ -21,9 +22,13 @@ class ModelCatalog {
     std::string name;    // empty: that of the folder, file or policy
   };
 
-  // Requests that name no model get the first. Throws InputError as ModelStore does, or if two
-  // models have the same name.
-  explicit ModelCatalog(const std::vector<ModelOptions>& models);
+  // Requests that name no model get the first. `kept_in`: a file that keeps what operators change
+  // over a restart; empty: nothing is kept. Throws InputError as ModelStore does, or if two models
+  // have the same name.
+  explicit ModelCatalog(const std::vector<ModelOptions>& models, std::string kept_in = "");
+
+  // Says what the file kept but could not be restored, and why; one text each.
+  const std::vector<std::string>& not_restored() const { return not_restored_; }
 
   // Which version decides a request.
   struct Choice {
@@ -41,7 +46,8 @@ class ModelCatalog {
   std::vector<pb::ModelStatus> list() const;
 
   // Changes by an operator. All throw InputError if there is no such model or version, or the
-  // settings make no sense; then nothing has changed. An empty name stands for the first model.
+  // settings make no sense; then nothing has changed. They throw RunError if the change cannot be
+  // kept; then it holds until the server ends. An empty name stands for the first model.
   // Opens and tests a candidate, which does not decide before set_mode() or promote().
   void load_candidate(const std::string& name, const std::string& policy);
   void unload_candidate(const std::string& name);
@@ -62,6 +68,7 @@ class ModelCatalog {
  private:
   struct Entry {
     std::string name;
+    std::string configured;                                    // the policy in the options
     std::shared_ptr<ModelStore> current, candidate, previous;  // the last two may be null
     pb::Mode mode = pb::MODE_ON;
     double share = 0;   // of the clusters or turns that the candidate decides in a canary
@@ -69,12 +76,21 @@ class ModelCatalog {
     uint64_t shadow_results[4] = {};
   };
 
+  // Makes a change under the lock, and writes the file.
+  template <class Change>
+  void change(Change make);
+  void restore();
+  void restore(const KeptModel& kept, Entry& entry);
+
   // All require the lock.
   const Entry* find(const std::string& name) const;
   Entry& get(const std::string& name);
   static bool is_candidates_turn(const Entry& entry, const std::string& cluster, double time_s);
   std::vector<std::shared_ptr<ModelStore>> stores() const;
 
+  const std::string kept_in_;
+  std::vector<std::string> not_restored_;
+  std::mutex changing_;  // held while a change is made and written
   mutable std::mutex mutex_;
   std::vector<Entry> entries_;  // at least one
 };

@@ -131,7 +131,13 @@ Model open_servable(const std::string& text) {
   if (is_rule && opened.policy->min_information_level() == Level::kEstimate) {
     fields.push_back("job.limit_s");
   }
-  return {std::move(opened.policy), std::move(opened.digest), std::move(fields)};
+  return {std::move(opened.policy), std::move(opened.digest), std::move(fields), opened.envelope};
+}
+
+std::string Model::envelope_text() const {
+  if (digest.empty()) return "";
+  if (envelope.empty()) return "no envelope: its manifest names no workloads of its training";
+  return fmt::format("envelope of {} decisions in training", envelope.decisions());
 }
 
 ModelStore::ModelStore(const std::string& text, const std::string& name)
@@ -197,7 +203,8 @@ void ModelStore::check_files(bool even_unchanged) {
   status_.refused_detail = flaw;
   if (refused != pb::NONE) {
     ++status_.refusals;
-  } else if (last_good_ == nullptr || last_good_->digest != model->digest) {
+  } else if (last_good_ == nullptr || last_good_->digest != model->digest ||
+             last_good_->envelope != model->envelope) {
     ++status_.loads;
     status_.current.digest = model->digest;
     last_good_ = std::move(model);

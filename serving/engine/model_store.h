@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "policies/learned/envelope.h"
 #include "policies/policy.h"
 #include "serving/snapshot/messages.h"
 
@@ -19,6 +20,10 @@ struct Model {
   std::string digest;  // hash of the checkpoint; empty: not a checkpoint
   // Fields of snapshots without which the policy would decide on zeros; see missing_field().
   std::vector<std::string> snapshot_fields = {};
+  Envelope envelope = {};  // workloads of the checkpoint's training; empty: not known
+
+  // Returns what a checkpoint's envelope covers, in words; "" for a policy without checkpoint.
+  std::string envelope_text() const;
 };
 
 // Opens a policy as open_policy() does. Throws InputError also if the policy needs information

@@ -7,8 +7,14 @@
 #include "env/base/core/error.h"
 
 namespace yard {
+namespace {
 
-uint64_t Registrations::add(const pb::RegisterRequest& request) {
+// A manager that has been silent for longer may have lost the terms that it counted.
+constexpr std::chrono::minutes kLeadership{10};
+
+}  // namespace
+
+uint64_t Registrations::add(const pb::RegisterRequest& request, Clock::time_point now) {
   if (request.cluster().empty()) {
     throw InputError("cluster", "the name that the manager's requests will carry", "none");
   }
@@ -27,14 +33,22 @@ uint64_t Registrations::add(const pb::RegisterRequest& request) {
     throw InputError("granularity", "QUEUE or ONE_JOB", std::to_string(granularity));
   }
   const std::lock_guard lock(mutex_);
+  const auto last = std::ranges::find(list_, request.cluster(), &Registration::cluster);
+  const bool leads = last != list_.end() && now - last->used < kLeadership;
+  if (leads && request.has_term() && last->term.value_or(0) > request.term()) {
+    throw UnknownEpoch("term " + std::to_string(request.term()) +
+                       " is over: the cluster's manager of term " + std::to_string(*last->term) +
+                       " has registered");
+  }
   std::erase_if(list_, [&](const Registration& one) { return one.cluster == request.cluster(); });
   list_.push_front({request.cluster(), ++last_epoch_, std::move(verbs),
-                    granularity == pb::RegisterRequest::ONE_JOB});
+                    granularity == pb::RegisterRequest::ONE_JOB,
+                    request.has_term() ? std::optional(request.term()) : std::nullopt, now});
   if (list_.size() > max_clusters_) list_.pop_back();
   return last_epoch_;
 }
 
-void Registrations::apply_to(pb::DecideRequest& request) const {
+void Registrations::apply_to(pb::DecideRequest& request, Clock::time_point now) {
   if (request.cluster().empty() && !request.has_epoch()) return;
   const std::lock_guard lock(mutex_);
   const auto found = std::ranges::find(list_, request.cluster(), &Registration::cluster);
@@ -43,6 +57,7 @@ void Registrations::apply_to(pb::DecideRequest& request) const {
                        " is not that of the cluster's last registration: call Register again");
   }
   if (found == list_.end()) return;
+  if (request.has_epoch()) found->used = now;
   if (!found->verbs.empty()) {
     std::vector<int> both;
     for (const pb::Verb verb : found->verbs) {

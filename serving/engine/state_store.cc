@@ -20,12 +20,7 @@ StateStore::State StateStore::state_after(State request, const std::string& send
         "state_version", "above base_version (" + std::to_string(base) + ")",
         request->has_state_version() ? std::to_string(request->state_version()) : "none");
   }
-  State before;
-  {
-    const std::lock_guard lock(mutex_);
-    const auto it = std::ranges::find(entries_, cluster_key(*request, sender), &Entry::key);
-    if (it != entries_.end()) before = it->state;
-  }
+  const State before = find(cluster_key(*request, sender));
   if (before == nullptr || before->state_version() != base) {
     throw MissingState("send a full snapshot: this server has " +
                        (before == nullptr ? std::string("no state of the cluster")
@@ -40,17 +35,31 @@ void StateStore::keep(State state, const std::string& sender) {
   const size_t bytes = state->ByteSizeLong();
   const std::string key = cluster_key(*state, sender);
   const std::lock_guard lock(mutex_);
-  const auto it = std::ranges::find(entries_, key, &Entry::key);
-  if (it != entries_.end()) {
-    bytes_ -= it->bytes;
-    entries_.erase(it);
-  }
+  erase(key);
   entries_.push_front({key, std::move(state), bytes});
   bytes_ += bytes;
   while (entries_.size() > max_count_ || (bytes_ > max_bytes_ && !entries_.empty())) {
     bytes_ -= entries_.back().bytes;
     entries_.pop_back();
   }
+}
+
+StateStore::State StateStore::find(const std::string& key) {
+  const std::lock_guard lock(mutex_);
+  const auto it = std::ranges::find(entries_, key, &Entry::key);
+  return it == entries_.end() ? nullptr : it->state;
+}
+
+void StateStore::forget(const std::string& key) {
+  const std::lock_guard lock(mutex_);
+  erase(key);
+}
+
+void StateStore::erase(const std::string& key) {
+  const auto it = std::ranges::find(entries_, key, &Entry::key);
+  if (it == entries_.end()) return;
+  bytes_ -= it->bytes;
+  entries_.erase(it);
 }
 
 }  // namespace yard

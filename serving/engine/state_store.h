@@ -36,12 +36,19 @@ class StateStore {
   // Stores a valid state, for later deltas, if it has a version.
   void keep(State state, const std::string& sender);
 
+  // Returns the stored state of a cluster, whose key is that of cluster_key(); null: none.
+  State find(const std::string& key);
+  // Drops the stored state of a cluster, if there is one.
+  void forget(const std::string& key);
+
  private:
   struct Entry {
     std::string key;
     State state;
     size_t bytes;
   };
+
+  void erase(const std::string& key);  // requires the lock
 
   const size_t max_count_, max_bytes_;
   std::mutex mutex_;

@@ -114,7 +114,8 @@ class Fitter {
         outcome.end() == pb::Outcome::CANCELLED || outcome.end() == pb::Outcome::TIME_LIMIT;
     if (it == present_.end() || !over || !outcome.has_run_s() || !outcome.has_end_s()) return;
     JobRecord& seen = seen_[it->second];
-    seen.reported = seen.finished = seen.exact = true;
+    seen.reported = seen.exact = true;
+    seen.finished = outcome.run_s() > 0;  // else the job was cancelled before it ran
     seen.end_s = outcome.end_s();
     seen.run_s = seen.max_run_s = outcome.run_s();
   }

@@ -6,12 +6,14 @@
 #include <chrono>
 #include <cmath>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <vector>
 
 #include "env/base/core/check.h"
 #include "env/base/core/error.h"
 #include "serving/net/server.h"
+#include "serving/snapshot/delta.h"
 #include "yardmaster/bench/echo.grpc.pb.h"
 #include "yardmaster/v1/policy.grpc.pb.h"
 
@@ -176,15 +178,43 @@ ServedLoad bench_echo_load(const pb::DecideRequest& request, int callers, double
                                           &bench::EchoService::Stub::Echo);
 }
 
-ServedBench bench_served(const std::string& policy, const pb::DecideRequest& request, int calls) {
+void let_a_second_pass(pb::DecideRequest& cluster) {
+  cluster.set_time_s(cluster.time_s() + 1);
+  auto& jobs = *cluster.mutable_jobs();
+  for (pb::Job& job : jobs) {
+    if (job.state() == pb::RUNNING) job.set_attained_s(job.attained_s() + 1);
+  }
+  const auto ended = std::ranges::find(jobs, pb::RUNNING, &pb::Job::state);
+  if (ended == jobs.end()) return;
+  const auto next = std::ranges::find_if(
+      jobs, [](const pb::Job& job) { return job.state() == pb::WAITING && job.gpus() == 8; });
+  if (next == jobs.end()) return;
+  next->set_state(pb::RUNNING);
+  *next->mutable_placement() = ended->placement();
+  pb::Job submitted = *ended;
+  jobs.erase(ended);
+  submitted.set_id("job-" + std::to_string(std::llround(cluster.time_s())));
+  submitted.set_state(pb::WAITING);
+  submitted.set_submit_s(cluster.time_s());
+  submitted.set_attained_s(0);
+  submitted.clear_placement();
+  *jobs.Add() = std::move(submitted);
+}
+
+ServedBench bench_served(const std::string& policy, const pb::DecideRequest& request, int calls,
+                         bool deltas) {
   const Server server(options_for(policy));
   const auto stub = pb::PolicyService::NewStub(
       grpc::CreateChannel(server.address(), grpc::InsecureChannelCredentials()));
+  pb::DecideRequest whole = request, before, sent;
+  whole.set_cluster("bench");
+  whole.set_state_version(1);
   pb::DecideResponse answer;
   const auto decide = [&] {
     grpc::ClientContext context;
-    return stub->Decide(&context, request, &answer);
+    return stub->Decide(&context, sent, &answer);
   };
+  sent = whole;
   timed_ms(decide);
 
   const EchoServer echo(answer);
@@ -193,21 +223,29 @@ ServedBench bench_served(const std::string& policy, const pb::DecideRequest& req
   pb::DecideResponse echoed;
   const auto call_echo = [&] {
     grpc::ClientContext context;
-    return echo_stub->Echo(&context, request, &echoed);
+    return echo_stub->Echo(&context, whole, &echoed);
   };
 
   ServedBench out;
   out.calls = calls;
-  out.request_bytes = request.ByteSizeLong();
-  out.response_bytes = answer.ByteSizeLong();
-  std::vector<double> served_ms, echo_ms;
+  std::vector<double> served_ms, echo_ms, delta_ms;
   std::vector<double> queue_ms, read_ms, policy_ms, guard_ms, total_ms;
   const int warm = calls / 10;
   for (int i = 0; i < calls + warm; ++i) {
+    before = whole;
+    let_a_second_pass(whole);
+    whole.set_state_version(before.state_version() + 1);
+    std::optional<pb::DecideRequest> delta;
+    const double c = timed_ms([&] {
+      if (deltas) delta = delta_between(before, whole);
+      return grpc::Status::OK;
+    });
+    sent = delta ? std::move(*delta) : whole;
     const double a = timed_ms(decide), b = timed_ms(call_echo);
     if (i < warm) continue;
     served_ms.push_back(a);
     echo_ms.push_back(b);
+    delta_ms.push_back(c);
     const pb::Timings& timings = answer.timings();
     queue_ms.push_back(timings.queue_ms());
     read_ms.push_back(timings.read_ms());
@@ -216,8 +254,12 @@ ServedBench bench_served(const std::string& policy, const pb::DecideRequest& req
     total_ms.push_back(timings.total_ms());
     out.by_policy += answer.source() == pb::POLICY;
   }
+  out.request_bytes = sent.ByteSizeLong();
+  out.snapshot_bytes = whole.ByteSizeLong();
+  out.response_bytes = answer.ByteSizeLong();
   out.served = percentiles(served_ms);
   out.echo = percentiles(echo_ms);
+  out.delta = percentiles(delta_ms);
   out.queue = percentiles(queue_ms);
   out.read = percentiles(read_ms);
   out.policy = percentiles(policy_ms);

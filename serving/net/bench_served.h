@@ -16,7 +16,9 @@ struct ServedBench {
   Percentiles served, echo;
   int calls = 0;      // number of decisions, equal to the number of echoes
   int by_policy = 0;  // number of responses with source POLICY
-  size_t request_bytes = 0, response_bytes = 0;
+  // Bytes of the last request to the server, of its whole snapshot, and of the response.
+  size_t request_bytes = 0, snapshot_bytes = 0, response_bytes = 0;
+  Percentiles delta;  // time that the client takes to make a delta
   // Times measured by the server: waiting to be read, reading, the policy alone, the guard, and all
   // from request to answer.
   Percentiles queue, read, policy, guard, total;
@@ -25,8 +27,15 @@ struct ServedBench {
 // Returns a cluster of 8-GPU nodes, all busy except one, with `waiting` jobs in the queue.
 pb::DecideRequest busy_cluster(int nodes, int waiting);
 
-// Measures the latency of `policy`, which is given as for open_policy().
-ServedBench bench_served(const std::string& policy, const pb::DecideRequest& request, int calls);
+// Lets a second pass on a busy cluster. A job of 8 GPUs ends, one that waits takes its place, and
+// another is submitted.
+void let_a_second_pass(pb::DecideRequest& cluster);
+
+// Measures the latency of `policy`, which is given as for open_policy(). A second of the cluster's
+// time passes between calls. `deltas`: whether the server gets deltas; the echo gets whole
+// snapshots in either case.
+ServedBench bench_served(const std::string& policy, const pb::DecideRequest& request, int calls,
+                         bool deltas = false);
 
 // Numbers of answers to callers, each of which sends its next request when it has an answer or its
 // deadline has passed.

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "env/base/core/version.h"
+#include "serving/log/drift_reports.h"
 #include "serving/net/process_metrics.h"
 
 namespace yard {
@@ -140,6 +141,12 @@ struct Metrics::Families {
       gauge("yardmaster_decision_log_bytes", "Total size of the decision log's files in bytes.");
   Family<Gauge>& log_writing = gauge("yardmaster_decision_log_writing",
                                      "1: the last record was written, 0: writing it failed.");
+  Family<Gauge>& drift_ratio =
+      gauge("yardmaster_drift_ratio",
+            "Mean job completion time under the winner of the last drift check, divided by that "
+            "under the policy served then; 1: the served policy won.");
+  Family<Gauge>& drift_time =
+      gauge("yardmaster_drift_check_timestamp_seconds", "Unix time of the last drift check.");
   ProcessMetrics process{registry};
   Family<Counter>& extender_requests =
       counter("yardmaster_extender_requests_total",
@@ -273,6 +280,10 @@ std::string Metrics::text(const Gauges& now) {
     shadow("different", one.shadow_different());
     shadow("failed", one.shadow_failed());
     shadow("dropped", one.shadow_dropped());
+  }
+  if (now.drift) {
+    f.drift_ratio.Add({}).Set(winner_ratio(*now.drift));
+    f.drift_time.Add({}).Set(now.drift->unix_s());
   }
   if (now.log) {
     catch_up(f.log_records.Add({{"kind", "decision"}}), now.log->decisions);

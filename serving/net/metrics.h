@@ -14,6 +14,7 @@
 #include "serving/log/decision_log.h"
 #include "serving/net/credentials.h"
 #include "serving/snapshot/messages.h"
+#include "yardmaster/v1/admin.pb.h"
 
 namespace yard {
 
@@ -48,6 +49,7 @@ class Metrics {
     ModelStore::Status models;
     std::vector<pb::ModelStatus> versions;   // state of each model
     std::optional<DecisionLog::Counts> log;  // absent if no log is written
+    std::optional<pb::DriftReport> drift;    // absent: `yardmaster drift` wrote no report
     kubernetes::Extender::Counts extender;   // counts of the scheduler extender
   };
   // Returns the text of the endpoint /metrics.

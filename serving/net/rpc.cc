@@ -241,6 +241,9 @@ grpc::ServerUnaryReactor* PolicyRpc::Register(grpc::CallbackServerContext* conte
   } catch (const InputError& error) {
     callbacks_.refused();
     status = {grpc::StatusCode::INVALID_ARGUMENT, error.what()};
+  } catch (const UnknownEpoch& error) {
+    callbacks_.refused();
+    status = {grpc::StatusCode::FAILED_PRECONDITION, error.what()};
   }
   grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
   reactor->Finish(status);
@@ -339,6 +342,9 @@ grpc::ServerUnaryReactor* AdminRpc::change_models(grpc::CallbackServerContext& c
     if (status.ok()) make();
   } catch (const InputError& error) {
     status = {grpc::StatusCode::INVALID_ARGUMENT, error.what()};
+  } catch (const RunError& error) {
+    status = {grpc::StatusCode::INTERNAL,
+              std::string("the change holds until the server ends: ") + error.what()};
   }
   if (status.ok()) {
     const auto all = answers_.models->list();

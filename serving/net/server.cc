@@ -11,6 +11,7 @@
 
 #include "env/base/core/error.h"
 #include "env/base/core/version.h"
+#include "serving/log/drift_reports.h"
 #include "serving/net/endpoints.h"
 #include "serving/net/grpc_port.h"
 #include "serving/net/metrics.h"
@@ -98,7 +99,7 @@ struct Server::Impl {
   explicit Impl(const ServerOptions& given)
       : options(given),
         credentials(checked(given)),
-        models(all_models(given)),
+        models(all_models(given), given.models_file),
         log(given.log.folder.empty() ? nullptr : std::make_unique<DecisionLog>(given.log)),
         extender(std::make_shared<kubernetes::Extender>(given.extender)),
         engine(engine_options(given), models,
@@ -298,7 +299,16 @@ struct Server::Impl {
     const auto time = std::chrono::steady_clock::now();
     out.set_breaker(breaker_state_name(breaker().state(time)));
     out.set_breaker_detail(breaker().detail(time));
+    if (now.current.model != nullptr) out.set_envelope(now.current.model->envelope_text());
+    if (!out.envelope().empty() && options.engine.envelope_tolerance <= 0) {
+      out.mutable_envelope()->append(", not checked (--envelope-tolerance 0)");
+    }
+    if (auto drift = drift_report()) *out.mutable_drift() = *std::move(drift);
     return out;
+  }
+
+  std::optional<pb::DriftReport> drift_report() const {
+    return log == nullptr ? std::nullopt : latest_drift_report(options.log.folder);
   }
 
   std::optional<DecisionLog::Counts> log_counts() const {
@@ -322,6 +332,7 @@ struct Server::Impl {
                          .models = models.status(),
                          .versions = models.list(),
                          .log = log_counts(),
+                         .drift = drift_report(),
                          .extender = extender->counts()});
   }
 
@@ -398,6 +409,9 @@ std::string Server::http_address() const { return impl_->http ? impl_->http->add
 std::string Server::probes_address() const { return impl_->probes ? impl_->probes->address() : ""; }
 std::string Server::admin_address() const { return impl_->admin ? impl_->admin->address() : ""; }
 ModelStore::Status Server::model() const { return impl_->models.status(); }
+const std::vector<std::string>& Server::not_restored() const {
+  return impl_->models.not_restored();
+}
 Credentials::Status Server::credentials() const { return impl_->credentials->status(); }
 std::optional<DecisionLog::Counts> Server::log() const { return impl_->log_counts(); }
 void Server::reload() { impl_->reload(); }

@@ -23,6 +23,8 @@ struct ServerOptions {
   std::string policy;  // policy as for open_policy(); empty: only the fallback decides
   std::string name;    // name of the model; empty: the name of its folder or policy
   std::vector<ModelCatalog::ModelOptions> more_models = {};  // models requested by their names
+  // File that keeps modes, candidates and promotions over a restart; empty: they are not kept.
+  std::string models_file = {};
   EngineOptions engine = {};
   kubernetes::ExtenderOptions extender = {};
   DecisionLogOptions log = {};
@@ -47,6 +49,8 @@ class Server {
   std::string probes_address() const;
   std::string admin_address() const;
   ModelStore::Status model() const;
+  // Returns what the file of models kept but could not be restored, and why.
+  const std::vector<std::string>& not_restored() const;
   std::optional<DecisionLog::Counts> log() const;  // absent if no log is written
 
   Credentials::Status credentials() const;

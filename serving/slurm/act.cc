@@ -48,7 +48,7 @@ CommandResult Actor::run(std::vector<std::string> argv) const {
   return result;
 }
 
-CommandResult Actor::list_jobs() const { return run({"squeue", "--json"}); }
+CommandResult Actor::list_jobs() const { return run({"squeue", "--json", "--states=all"}); }
 
 CommandResult Actor::list_nodes(bool by_scontrol) const {
   if (by_scontrol) return run({"scontrol", "show", "nodes", "--json"});

@@ -40,7 +40,7 @@ class Actor {
   Actor(const Config& config, Hooks hooks);
 
   // Commands that only read from Slurm are sent whether or not the agent leads.
-  CommandResult list_jobs() const;                   // squeue --json
+  CommandResult list_jobs() const;                   // squeue --json, with jobs that have ended
   CommandResult list_nodes(bool by_scontrol) const;  // sinfo --json, or scontrol show nodes --json
   CommandResult show_config() const;
   CommandResult show_partitions() const;

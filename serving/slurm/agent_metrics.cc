@@ -50,6 +50,21 @@ struct AgentMetrics::Families {
       gauge("yardmaster_slurm_held_gpus", "GPUs that decisions may not use: others hold them.");
   Family<Gauge>& left =
       gauge("yardmaster_slurm_left_jobs", "Jobs in scope that are left to Slurm, by reason.");
+  Family<Counter>& requests = counter("yardmaster_slurm_requests_total",
+                                      "Snapshots and deltas sent to policy servers, by kind.");
+  Counter& snapshots = requests.Add({{"kind", "snapshot"}});
+  Counter& deltas = requests.Add({{"kind", "delta"}});
+  Counter& bytes = counter("yardmaster_slurm_request_bytes_total",
+                           "Bytes of the snapshots and deltas sent to policy servers.")
+                       .Add({});
+  Family<Counter>& outcomes =
+      counter("yardmaster_slurm_outcomes_total", "Reported ends of jobs, by result.");
+  Counter& accepted = outcomes.Add({{"result", "accepted"}});
+  Counter& refused = outcomes.Add({{"result", "refused"}});
+  Counter& dropped = outcomes.Add({{"result", "dropped"}});
+  Gauge& unsent = gauge("yardmaster_slurm_unsent_outcomes",
+                        "Ends of jobs that no policy server has received yet.")
+                      .Add({});
   std::mutex mutex;
   std::set<std::pair<std::string, std::string>> reasons;  // by partition
 };
@@ -78,6 +93,19 @@ void AgentMetrics::started(const std::string& by) {
 void AgentMetrics::gap() { families_->gaps.Increment(); }
 void AgentMetrics::failed_listing() { families_->failed_listings.Increment(); }
 void AgentMetrics::set_leader(bool leads) { families_->leader.Set(leads ? 1 : 0); }
+
+void AgentMetrics::set_client(const ClientCounts& counts) {
+  const auto set = [](Counter& counter, uint64_t value) {
+    counter.Increment(static_cast<double>(value) - counter.Value());
+  };
+  set(families_->snapshots, counts.snapshots);
+  set(families_->deltas, counts.deltas);
+  set(families_->bytes, counts.bytes);
+  set(families_->accepted, counts.outcomes_accepted);
+  set(families_->refused, counts.outcomes_refused);
+  set(families_->dropped, counts.outcomes_dropped);
+  families_->unsent.Set(static_cast<double>(counts.outcomes_waiting));
+}
 
 void AgentMetrics::set_queue(const std::string& partition, int waiting, int held_gpus,
                              const std::map<std::string, int>& left) {

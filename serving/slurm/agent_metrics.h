@@ -5,6 +5,8 @@
 #include <memory>
 #include <string>
 
+#include "serving/net/client.h"
+
 namespace yard::slurm {
 
 class AgentMetrics {
@@ -20,6 +22,7 @@ class AgentMetrics {
   void gap();
   void failed_listing();
   void set_leader(bool leads);
+  void set_client(const ClientCounts& counts);  // counts since the agent's start
   void set_queue(const std::string& partition, int waiting, int held_gpus,
                  const std::map<std::string, int>& left);
 

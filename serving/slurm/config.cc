@@ -30,6 +30,7 @@ void Config::fields(FieldList& f) {
     "server "
     "answers). A decision from another source leaves all jobs to Slurm");
   f("deadline_ms", deadline_ms, 1, 60'000, "time limit of a decision in milliseconds");
+  f("deltas", deltas, "send what changed since the last snapshot, instead of whole snapshots only");
   f("interval_s", interval_s, 0.1, 60.0, "seconds between two listings of the cluster");
   f("lease_s", lease_s, 5.0, 3600.0,
     "seconds after submission, and after each renewal, at which Slurm may start a job without the "

@@ -17,6 +17,7 @@ struct Config {
   std::string tls_ca, tls_cert, tls_key, tls_server_name, token_file;
   std::vector<std::string> act_on = {"POLICY", "HEURISTIC"};
   int deadline_ms = 500;
+  bool deltas = true;
   double interval_s = 1, lease_s = 30, release_after_s = 21600, valid_s = 5, pin_s = 30;
   double command_timeout_s = 5;
   bool preempt = false;

@@ -180,6 +180,7 @@ SlurmJob read_job(const Json& record) {
   job.submit_s = number_of(record, "submit_time").value_or(0);
   job.eligible_s = number_of(record, "eligible_time").value_or(0);
   job.start_s = number_of(record, "start_time").value_or(0);
+  job.end_s = number_of(record, "end_time").value_or(0);
   job.limit_s = 60 * number_of(record, "time_limit").value_or(0);
   job.required_nodes = text_of(record, "required_nodes");
   job.node_list = text_of(record, "nodes");
@@ -191,21 +192,22 @@ SlurmJob read_job(const Json& record) {
 
 // Adds the job, or the tasks of an array that Slurm still lists as one record.
 void add(const Json& record, SlurmJob&& job, Listing& out) {
-  if (has_ended(job.state) && !job.completing) return;
+  const bool ended = has_ended(job.state) && !job.completing;
+  std::vector<SlurmJob>& jobs = ended ? out.ended : out.jobs;
   const std::string tasks = text_of(record, "array_task_string");
   if (job.array.empty() || job.id != job.array || tasks.empty()) {
-    out.jobs.push_back(std::move(job));
+    jobs.push_back(std::move(job));
     return;
   }
   const auto numbers = expand_numbers(tasks, kMaxTasks);
   if (!numbers || numbers->empty()) {
     job.not_understood = "array";
-    out.jobs.push_back(std::move(job));
+    jobs.push_back(std::move(job));
     return;
   }
   job.record = job.array + "_[" + tasks + "]";
   for (const int number : *numbers) {
-    SlurmJob& task = out.jobs.emplace_back(job);
+    SlurmJob& task = jobs.emplace_back(job);
     task.id = task.array + "_" + std::to_string(number);
   }
 }

@@ -40,6 +40,7 @@ struct SlurmJob {
   double submit_s = 0;                        // Unix time of the job's submission
   double eligible_s = 0;                      // Unix time from which Slurm may start the job
   double start_s = 0;                         // Unix time of the current run's start
+  double end_s = 0;                           // Unix time of the end of an ended job
   double limit_s = 0;                         // 0: none
   std::string required_nodes;                 // required nodes, as Slurm writes lists
   std::string node_list;                      // nodes that the job holds
@@ -69,6 +70,7 @@ struct SlurmNode {
 // The jobs and nodes of a cluster at one moment.
 struct Listing {
   std::vector<SlurmJob> jobs;
+  std::vector<SlurmJob> ended;  // jobs that ended within the last minutes (MinJobAge)
   std::vector<SlurmNode> nodes;
   std::vector<std::string> odd;  // records that could not be read, with the reason
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <chrono>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -21,6 +22,7 @@ constexpr double kSiteS = 300;       // between two looks at the configuration o
 constexpr double kFirstAvoidS = 30;  // after a failed action; doubles up to the most
 constexpr double kMostAvoidS = 600;
 constexpr size_t kRecordsPerCommand = 100;
+constexpr std::chrono::seconds kLastReports{2};  // for outcomes of jobs when the agent ends
 
 double unix_time_s() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
@@ -53,7 +55,13 @@ SlurmAgent::SlurmAgent(AgentOptions options)
                                                          : "failed",
                                       result.elapsed_s);
                        }}),
-      client_({.to = config_.connection(), .fallback = config_.fallback}),
+      client_({.to = config_.connection(),
+               .fallback = config_.fallback,
+               .deltas = config_.deltas,
+               .on_registered =
+                   [this](const std::string& server, const pb::RegisterResponse& answer) {
+                     report_registered(server, answer);
+                   }}),
       stepped_ns_(BootClock::now().time_since_epoch().count()) {}
 
 SlurmAgent::~SlurmAgent() = default;
@@ -179,6 +187,7 @@ void SlurmAgent::step() {
           report_failure(std::to_string(listing.odd.size()) + " odd records", listing.odd.front());
         }
         settle(listing);
+        report_ended(listing);
         run_times_.update(listing, now_s_);
         note_starts(listing);
         for (const std::string& partition : config_.partitions) serve(listing, partition);
@@ -190,11 +199,14 @@ void SlurmAgent::step() {
   } catch (const std::exception& error) {
     report_failure("step", error.what());
   }
+  client_.send_outcomes(std::chrono::milliseconds(0));
+  metrics_.set_client(client_.counts());
   last_failures_ = std::exchange(failures_, {});
   stepped_ns_ = BootClock::now().time_since_epoch().count();
 }
 
 void SlurmAgent::stop() {
+  client_.send_outcomes(kLastReports);
   if (options_.dry_run || !lock_->leads()) return;
   Listing listing;
   if (!list(listing)) return;
@@ -280,6 +292,34 @@ void SlurmAgent::note_starts(const Listing& listing) {
   counted_ = std::move(running);
 }
 
+// A new leader reports the jobs that ended within the last minutes, even if the leader before it
+// has done so: the decision log may have an outcome twice, but lacks none.
+void SlurmAgent::report_ended(const Listing& listing) {
+  for (const SlurmJob* job : ended_.update(listing)) {
+    if (!options_.dry_run && !has_lease(*job)) continue;
+    const auto outcome = outcome_of(*job, run_times_.before_run_s(*job));
+    if (!outcome) continue;
+    for (const std::string& partition : config_.partitions) {
+      if (!in_scope(*job, {config_, partition, true, now_s_})) continue;
+      client_.report(cluster_name(site_, partition), *outcome);
+      options_.report({{"event", "ended"},
+                       {"job", job->id},
+                       {"restarts", job->restarts},
+                       {"end", pb::Outcome::End_Name(outcome->end())},
+                       {"end_s", outcome->end_s()}});
+    }
+  }
+}
+
+void SlurmAgent::report_registered(const std::string& server, const pb::RegisterResponse& answer) {
+  options_.report(
+      {{"event", "registered"},
+       {"server", server},
+       {"epoch", answer.epoch()},
+       {"term", term_},
+       {"missing", std::vector<std::string>(answer.missing().begin(), answer.missing().end())}});
+}
+
 void SlurmAgent::avoid(const SlurmJob& job, const std::string& reason) {
   Avoided& avoided = avoided_[job.id];
   avoided.for_s = std::clamp(2 * avoided.for_s, kFirstAvoidS, kMostAvoidS);
@@ -307,11 +347,17 @@ void SlurmAgent::serve(const Listing& listing, const std::string& partition) {
   };
   show();
   if (snapshot.waiting.empty() || snapshot.request.nodes().empty()) return;
+  if (!options_.dry_run) {
+    client_.set_manager(make_registration(config_, site_, partition, term_));
+  }
   pb::DecideResponse answer;
   try {
     answer = client_.decide(snapshot.request, std::chrono::milliseconds(config_.deadline_ms));
   } catch (const InputError& error) {
     report_failure("the server refused the snapshot", error.what());
+    return;
+  } catch (const Deposed& error) {
+    report_failure("another agent leads", error.what());
     return;
   }
   // What the server set aside, no decision will ever start: it must not be kept waiting.
@@ -448,41 +494,6 @@ bool SlurmAgent::renew_leases(const ClusterSnapshot& snapshot) {
     if (result.outcome == Outcome::kForbidden) return false;
   }
   return true;
-}
-
-namespace {
-
-// Returns the names of all records that wait with a lease.
-std::set<std::string> leased_records(const Actor& actor) {
-  const CommandResult listed = actor.list_jobs();
-  if (!listed.ok()) throw RunError("squeue --json: " + listed.err);
-  Listing listing;
-  try {
-    read_jobs(listed.out, listing);
-  } catch (const InputError& error) {
-    throw RunError(error.what());
-  }
-  std::set<std::string> records;
-  for (const SlurmJob& job : listing.jobs) {
-    // A job that was requeued is listed as completing first.
-    const bool will_wait = job.state == "PENDING" || (job.completing && job.restarts > 0);
-    if (will_wait && has_lease(job)) records.insert(job.record);
-  }
-  return records;
-}
-
-}  // namespace
-
-Released release_all(const Config& config) {
-  const Actor actor(config, {[] { return std::string(); }, [](const auto&, const auto&) {}});
-  const std::set<std::string> before = leased_records(actor);
-  for (const std::string& record : before) actor.release({record});
-  Released out;
-  for (const std::string& record : leased_records(actor)) {
-    out.refused += before.contains(record);
-  }
-  out.released = static_cast<int>(before.size()) - out.refused;
-  return out;
 }
 
 }  // namespace yard::slurm

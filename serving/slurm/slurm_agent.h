@@ -18,6 +18,7 @@
 #include "serving/slurm/act.h"
 #include "serving/slurm/agent_metrics.h"
 #include "serving/slurm/config.h"
+#include "serving/slurm/ended_jobs.h"
 #include "serving/slurm/gains.h"
 #include "serving/slurm/gap_detector.h"
 #include "serving/slurm/leader_lock.h"
@@ -41,11 +42,13 @@ class SlurmAgent {
 
   // Lists the cluster once and acts on it. Failures of Slurm or the server throw no exception.
   void step();
-  // Releases jobs that wait for the nodes of a decision. Call stop() when the agent ends.
+  // Releases jobs that wait for the nodes of a decision, and sends the last outcomes of jobs. Call
+  // stop() when the agent ends.
   void stop();
 
   double seconds_since_step() const;  // thread-safe
   const AgentMetrics& metrics() const { return metrics_; }
+  ClientCounts sent() const { return client_.counts(); }  // thread-safe
   nlohmann::ordered_json dry_run_gains() const { return gains_.summary(); }
 
  private:
@@ -62,6 +65,8 @@ class SlurmAgent {
   std::string why_forbidden();
   void settle(const Listing& listing);
   void note_starts(const Listing& listing);
+  void report_ended(const Listing& listing);
+  void report_registered(const std::string& server, const pb::RegisterResponse& answer);
   bool may_still_start(const SlurmJob& job, double pinned_s) const;
   bool resolved(const ActionInFlight& flight, const SlurmJob* job);
   void free_job(const SlurmJob& job, const char* why);
@@ -97,17 +102,11 @@ class SlurmAgent {
   int64_t term_ = 0;
   InFlightJobs in_flight_;
   RunTimes run_times_;
+  EndedJobs ended_;
   std::unordered_map<std::string, Avoided> avoided_;
   std::unordered_set<std::string> counted_;  // jobs whose start was reported
   bool first_listing_ = true;
   std::unordered_set<std::string> failures_, last_failures_;  // failures of this and the last step
 };
-
-// release_all() leaves all waiting jobs to Slurm. Throws RunError if the jobs cannot be listed.
-struct Released {
-  int released = 0;  // records of squeue's list whose jobs have no lease any more
-  int refused = 0;   // records whose jobs still have a lease
-};
-Released release_all(const Config& config);
 
 }  // namespace yard::slurm

@@ -15,7 +15,7 @@ class SnapshotMaker {
       : in_(input), options_{input.config, input.partition, input.needs_lease, input.now_s} {}
 
   ClusterSnapshot make() {
-    out_.request.set_cluster(in_.site.cluster + "/" + in_.partition);
+    out_.request.set_cluster(cluster_name(in_.site, in_.partition));
     out_.request.set_model(in_.config.model);
     out_.request.set_time_s(in_.now_s);
     out_.request.add_allowed(pb::START);
@@ -262,6 +262,22 @@ class SnapshotMaker {
 };
 
 }  // namespace
+
+std::string cluster_name(const SiteConfig& site, const std::string& partition) {
+  return site.cluster + "/" + partition;
+}
+
+pb::RegisterRequest make_registration(const Config& config, const SiteConfig& site,
+                                      const std::string& partition, int64_t term) {
+  pb::RegisterRequest out;
+  out.set_cluster(cluster_name(site, partition));
+  out.add_verbs(pb::START);
+  if (config.preempt) out.add_verbs(pb::PREEMPT);
+  out.set_granularity(pb::RegisterRequest::QUEUE);
+  out.set_term(static_cast<uint64_t>(term));
+  for (const char* field : {"job.user", "job.limit_s"}) out.add_fields(field);
+  return out;
+}
 
 ClusterSnapshot make_snapshot(const SnapshotInput& input) { return SnapshotMaker(input).make(); }
 

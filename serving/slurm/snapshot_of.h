@@ -49,6 +49,15 @@ struct SnapshotInput {
   const std::unordered_map<std::string, std::string>& avoided;
 };
 
+// Returns the name of a partition in requests to the server.
+std::string cluster_name(const SiteConfig& site, const std::string& partition);
+
+// Returns what the agent can carry out in a partition. It starts jobs on nodes (START), requeues
+// jobs (PREEMPT) if the configuration allows that, and defers a job by not starting it. `term`:
+// number of the agent's leadership.
+pb::RegisterRequest make_registration(const Config& config, const SiteConfig& site,
+                                      const std::string& partition, int64_t term);
+
 // Requires: the listing outlives the result.
 ClusterSnapshot make_snapshot(const SnapshotInput& input);
 

@@ -1,17 +1,23 @@
 #include "serving/snapshot/delta.h"
 
+#include <google/protobuf/arena.h>
+
 #include <algorithm>
 #include <cmath>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
+#include <vector>
 
 #include "env/base/core/error.h"
 #include "serving/snapshot/quarantine.h"
 
 namespace yard {
 namespace {
+
+constexpr size_t kArenaBlock = size_t{32} << 10;  // bytes
 
 const std::string& name_of(const pb::Node& node) { return node.name(); }
 const std::string& id_of(const pb::Job& job) { return job.id(); }
@@ -73,8 +79,8 @@ void merge(const char* what, const Records& before, const Records& changes,
   std::unordered_set<std::string_view> replaced;
   for (const auto& one : before) {
     const std::string& key = key_of(one);
-    if (gone.contains(key)) continue;
-    const auto it = changed.find(key);
+    if (!gone.empty() && gone.contains(key)) continue;
+    const auto it = changed.empty() ? changed.end() : changed.find(key);
     if (it != changed.end()) replaced.insert(key);
     *out.Add() = it == changed.end() ? one : *it->second;
     if (it == changed.end()) run_on(*out.rbegin());
@@ -88,7 +94,12 @@ void merge(const char* what, const Records& before, const Records& changes,
 
 std::shared_ptr<pb::DecideRequest> apply_delta(const pb::DecideRequest& base,
                                                const pb::DecideRequest& delta) {
-  auto out = std::make_shared<pb::DecideRequest>();
+  // Most of the time goes into small allocations, which an arena makes cheap.
+  google::protobuf::ArenaOptions blocks;
+  blocks.start_block_size = blocks.max_block_size = kArenaBlock;
+  const auto arena = std::make_shared<google::protobuf::Arena>(blocks);
+  const std::shared_ptr<pb::DecideRequest> out(
+      arena, google::protobuf::Arena::CreateMessage<pb::DecideRequest>(arena.get()));
   out->set_request_id(delta.request_id());
   out->set_model(delta.model());
   out->set_time_s(delta.time_s());
@@ -110,11 +121,15 @@ std::shared_ptr<pb::DecideRequest> apply_delta(const pb::DecideRequest& base,
         *out->mutable_nodes());
   merge("jobs", base.jobs(), delta.jobs(), delta.removed_jobs(), id_of, run_on,
         *out->mutable_jobs());
-  const int kept = std::clamp(kMaxKeptFinished - delta.finished_size(), 0, base.finished_size());
-  for (int i = base.finished_size() - kept; i < base.finished_size(); ++i) {
-    *out->add_finished() = base.finished(i);
+  const std::unordered_set<std::string_view> gone(delta.removed_jobs().begin(),
+                                                  delta.removed_jobs().end());
+  auto& finished = *out->mutable_finished();
+  for (const pb::FinishedJob& job : base.finished()) {
+    if (job.id().empty() || !gone.contains(job.id())) *finished.Add() = job;
   }
-  out->mutable_finished()->MergeFrom(delta.finished());
+  const int kept = std::clamp(kMaxKeptFinished - delta.finished_size(), 0, finished.size());
+  finished.DeleteSubrange(0, finished.size() - kept);
+  finished.MergeFrom(delta.finished());
   return out;
 }
 
@@ -133,55 +148,163 @@ void round_alike(const pb::Job& exact, pb::Job& job) {
 }
 void round_alike(const pb::Node&, pb::Node&) {}
 
-// Adds what is not as `before` says to `changes`, and what is gone to `removed`.
-template <class Records, class KeyOf>
-void compare(const Records& before, const Records& after, KeyOf key_of, const RunOn& run_on,
-             Records& changes, google::protobuf::RepeatedPtrField<std::string>& removed) {
-  std::unordered_map<std::string_view, const typename Records::value_type*> known;
-  for (const auto& one : before) known.emplace(key_of(one), &one);
-  for (const auto& one : after) {
-    const auto it = known.find(key_of(one));
-    if (it == known.end()) {
-      *changes.Add() = one;
-      continue;
+// Compares messages by their bytes.
+class Comparison {
+ public:
+  template <class Message>
+  bool same(const Message& a, const Message& b) {
+    if (a.ByteSizeLong() != b.ByteSizeLong()) return false;
+    a.SerializeToString(&a_);
+    b.SerializeToString(&b_);
+    return a_ == b_;
+  }
+
+  template <class Messages>
+  bool same_lists(const Messages& a, const Messages& b) {
+    return std::ranges::equal(a, b, [this](const auto& x, const auto& y) { return same(x, y); });
+  }
+
+ private:
+  std::string a_, b_;  // their memory is used again
+};
+
+// Writes the delta between two snapshots.
+class DeltaWriter {
+ public:
+  DeltaWriter(const pb::DecideRequest& before, const pb::DecideRequest& after)
+      : before_(before), after_(after), run_on_(before, after.time_s() - before.time_s()) {}
+
+  std::optional<pb::DecideRequest> write() {
+    write_header();
+    const bool expressed = write_lists() &&
+                           write_records(before_.nodes(), after_.nodes(), name_of,
+                                         *out_.mutable_nodes(), *out_.mutable_removed_nodes()) &&
+                           write_records(before_.jobs(), after_.jobs(), id_of, *out_.mutable_jobs(),
+                                         *out_.mutable_removed_jobs()) &&
+                           write_finished();
+    if (!expressed) return std::nullopt;
+    return std::move(out_);
+  }
+
+ private:
+  void write_header() {
+    out_.set_request_id(after_.request_id());
+    out_.set_model(after_.model());
+    out_.set_time_s(after_.time_s());
+    out_.set_cluster(after_.cluster());
+    out_.set_budget_ms(after_.budget_ms());
+    *out_.mutable_allowed() = after_.allowed();
+    if (after_.has_age_s()) out_.set_age_s(after_.age_s());
+    if (after_.has_epoch()) out_.set_epoch(after_.epoch());
+    if (after_.has_max_preempted_gpus()) {
+      out_.set_max_preempted_gpus(after_.max_preempted_gpus());
     }
-    auto expected = *it->second;
-    known.erase(it);
-    run_on(expected);
-    round_alike(one, expected);
-    if (expected.SerializeAsString() != one.SerializeAsString()) *changes.Add() = one;
+    if (after_.has_max_starts()) out_.set_max_starts(after_.max_starts());
+    out_.set_state_version(after_.state_version());
+    out_.set_base_version(before_.state_version());
   }
-  for (const auto& one : before) {
-    if (known.contains(key_of(one))) *removed.Add() = key_of(one);
+
+  // An empty list in a delta means an unchanged list.
+  template <class List>
+  bool write_list(const List& before, const List& after, List& out) {
+    if (comparison_.same_lists(before, after)) return true;
+    out = after;
+    return !after.empty();
   }
-}
+
+  bool write_lists() {
+    if (!write_list(before_.gpu_types(), after_.gpu_types(), *out_.mutable_gpu_types()) ||
+        !write_list(before_.tenants(), after_.tenants(), *out_.mutable_tenants())) {
+      return false;
+    }
+    if (before_.has_costs() == after_.has_costs() &&
+        comparison_.same(before_.costs(), after_.costs())) {
+      return true;
+    }
+    if (after_.has_costs()) *out_.mutable_costs() = after_.costs();
+    return after_.has_costs();
+  }
+
+  // Lists the records that merge() has to replace, add and remove. Records in another order than
+  // before are removed and added at the end, like new ones.
+  template <class Records, class KeyOf>
+  bool write_records(const Records& before, const Records& after, KeyOf key_of, Records& changes,
+                     google::protobuf::RepeatedPtrField<std::string>& removed) {
+    std::unordered_map<std::string_view, int> places;
+    places.reserve(static_cast<size_t>(before.size()));
+    for (const auto& one : before) {
+      const auto place = static_cast<int>(places.size());
+      if (key_of(one).empty() || !places.emplace(key_of(one), place).second) return false;
+    }
+    std::vector<bool> stays(static_cast<size_t>(before.size()), false);
+    std::unordered_set<std::string_view> added;
+    typename Records::value_type expected;
+    int last = -1;
+    for (const auto& one : after) {
+      const std::string& key = key_of(one);
+      const auto it = places.find(key);
+      const bool known = it != places.end();
+      const bool in_order = known && added.empty() && it->second > last;
+      if (!in_order) {
+        if (key.empty() || !added.insert(key).second) return false;
+        if (known && stays[static_cast<size_t>(it->second)]) return false;
+        *changes.Add() = one;
+        continue;
+      }
+      last = it->second;
+      stays[static_cast<size_t>(last)] = true;
+      expected = before[last];
+      run_on_(expected);
+      round_alike(one, expected);
+      if (!comparison_.same(expected, one)) *changes.Add() = one;
+    }
+    for (int i = 0; i < before.size(); ++i) {
+      if (!stays[static_cast<size_t>(i)]) *removed.Add() = key_of(before[i]);
+    }
+    return true;
+  }
+
+  // The list of finished jobs may lose jobs at its beginning and get others at its end.
+  bool write_finished() {
+    const auto& before = before_.finished();
+    const auto& after = after_.finished();
+    const auto begins_after = [&](int dropped) {
+      if (before.size() - dropped > after.size()) return false;
+      for (int i = dropped; i < before.size(); ++i) {
+        if (!comparison_.same(before[i], after[i - dropped])) return false;
+      }
+      return true;
+    };
+    int dropped = 0;
+    while (!begins_after(dropped)) ++dropped;
+    for (int i = before.size() - dropped; i < after.size(); ++i) *out_.add_finished() = after[i];
+    const auto& removed = out_.removed_jobs();
+    std::unordered_set<std::string_view> gone(removed.begin(), removed.end());
+    std::unordered_set<std::string_view> live;
+    if (dropped > 0) {
+      for (const pb::Job& job : before_.jobs()) live.insert(job.id());
+    }
+    for (int i = 0; i < dropped; ++i) {
+      const std::string& id = before[i].id();
+      if (id.empty() || (live.contains(id) && !gone.contains(id))) return false;
+      if (gone.insert(id).second) *out_.add_removed_jobs() = id;
+    }
+    const auto also_goes = [&](const pb::FinishedJob& job) { return gone.contains(job.id()); };
+    return after.size() <= kMaxKeptFinished &&
+           std::none_of(before.begin() + dropped, before.end(), also_goes);
+  }
+
+  const pb::DecideRequest &before_, &after_;
+  const RunOn run_on_;
+  Comparison comparison_;
+  pb::DecideRequest out_;
+};
 
 }  // namespace
 
-pb::DecideRequest delta_between(const pb::DecideRequest& before, const pb::DecideRequest& after) {
-  pb::DecideRequest out;
-  out.set_request_id(after.request_id());
-  out.set_model(after.model());
-  out.set_time_s(after.time_s());
-  out.set_cluster(after.cluster());
-  out.set_budget_ms(after.budget_ms());
-  *out.mutable_allowed() = after.allowed();
-  if (after.has_age_s()) out.set_age_s(after.age_s());
-  if (after.has_epoch()) out.set_epoch(after.epoch());
-  if (after.has_max_preempted_gpus()) out.set_max_preempted_gpus(after.max_preempted_gpus());
-  if (after.has_max_starts()) out.set_max_starts(after.max_starts());
-  out.set_state_version(after.state_version());
-  out.set_base_version(before.state_version());
-  const RunOn run_on(before, after.time_s() - before.time_s());
-  compare(before.nodes(), after.nodes(), name_of, run_on, *out.mutable_nodes(),
-          *out.mutable_removed_nodes());
-  compare(before.jobs(), after.jobs(), id_of, run_on, *out.mutable_jobs(),
-          *out.mutable_removed_jobs());
-  *out.mutable_gpu_types() = after.gpu_types();
-  *out.mutable_tenants() = after.tenants();
-  if (after.has_costs()) *out.mutable_costs() = after.costs();
-  *out.mutable_finished() = after.finished();
-  return out;
+std::optional<pb::DecideRequest> delta_between(const pb::DecideRequest& before,
+                                               const pb::DecideRequest& after) {
+  return DeltaWriter(before, after).write();
 }
 
 }  // namespace yard

@@ -34,8 +34,9 @@ void take(int64_t& left, int64_t need, int64_t tasks) {
 
 class Guard {
  public:
-  Guard(const pb::DecideRequest& request, const PreemptionBounds& bounds)
-      : request_(request), bounds_(bounds) {
+  Guard(const pb::DecideRequest& request, const PreemptionBounds& bounds,
+        const Quarantine& set_aside)
+      : request_(request), bounds_(bounds), set_aside_(set_aside) {
     for (const pb::Tenant& tenant : request.tenants()) {
       TenantCapacity& of = tenants_[tenant.name()];
       if (tenant.limit_gpus() > 0) of.left = tenant.limit_gpus();
@@ -155,6 +156,7 @@ class Guard {
   std::string check_action(const pb::Action& action) {
     const auto job = jobs_.find(action.job());
     if (job == jobs_.end()) return "no such job";
+    if (set_aside_.has_job(action.job())) return "its record was set aside";
     if (!allowed(action.verb())) return "this verb is not allowed";
     if (action.verb() == pb::PREEMPT) return check_preempt(*job->second, action);
     if (action.verb() == pb::START) return check_start(*job->second, action);
@@ -244,6 +246,7 @@ class Guard {
 
   const pb::DecideRequest& request_;
   const PreemptionBounds& bounds_;
+  const Quarantine& set_aside_;
   std::unordered_map<std::string_view, NodeCapacity> capacity_;
   std::unordered_map<std::string_view, const pb::Job*> jobs_;
   std::unordered_map<std::string_view, TenantCapacity> tenants_;
@@ -255,8 +258,8 @@ class Guard {
 }  // namespace
 
 std::string flaw_of_decision(const pb::DecideRequest& request, const pb::DecideResponse& response,
-                             const PreemptionBounds& bounds) {
-  return Guard(request, bounds).check(response);
+                             const PreemptionBounds& bounds, const Quarantine& set_aside) {
+  return Guard(request, bounds, set_aside).check(response);
 }
 
 }  // namespace yard

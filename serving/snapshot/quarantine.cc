@@ -18,6 +18,7 @@ std::string shortened(std::string_view text) {
 void Quarantine::add(pb::Quarantined::Record record, std::string_view id, std::string_view why,
                      bool keeps_gpus) {
   ++count_;
+  if (record == pb::Quarantined::JOB) jobs_.emplace(id);
   if (listed_.size() == kMaxListed) return;
   pb::Quarantined& entry = listed_.emplace_back();
   entry.set_record(record);

@@ -170,7 +170,8 @@ PolicyResult run_policy(const Policy& policy, const Snapshot& snapshot,
     }
     answer.elapsed_ms = ms_since(begin);
     const Clock::time_point decided = Clock::now();
-    const std::string flaw = flaw_of_decision(request, answer.response, snapshot.bounds());
+    const std::string flaw =
+        flaw_of_decision(request, answer.response, snapshot.bounds(), snapshot.quarantine());
     answer.guard_ms = ms_since(decided);
     if (flaw.empty()) return answer;
     answer.reason = pb::INVALID_ACTION;

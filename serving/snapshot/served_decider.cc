@@ -74,7 +74,9 @@ void ServedDecider::decide(const View& view, Draft& draft) {
   auto next = std::make_shared<pb::DecideRequest>(
       to_request(cluster_, jobs_, *draft.fixed_, *draft.state_, ended_));
   next->set_state_version(++version_);
-  if (state_ != nullptr) next = apply_delta(*state_, delta_between(*state_, *next));
+  if (state_ != nullptr) {
+    if (const auto delta = delta_between(*state_, *next)) next = apply_delta(*state_, *delta);
+  }
   state_ = next;
   const Snapshot snapshot(*state_);
   const PolicyResult result = run_policy(policy_, snapshot, *state_, Tracing::kNone, &memory_);

@@ -18,8 +18,8 @@ NODES, JOBS, SPAN_S = int(os.environ["NODES"]), int(os.environ["JOBS"]), float(o
 TURN_S, MAX_TURNS, LIMIT_S = os.environ["TURN_S"], os.environ["MAX_TURNS"], float(os.environ["LIMIT_S"])
 LEARN_AFTER_S = 60  # of the changed workload
 SHADOW_S = 60
-# The halves of the workload: offered load and longest run time. Afterwards, jobs are longer and the queue is, too.
-HALVES = ((0.9, 90), (1.2, 240))
+# The parts of the workload, before and after the change: time in SPAN_S, offered load, longest run time.
+PARTS = ((1, 0.9, 90), (2, 1.2, 240))
 TRAINING = {
     "clone": ["updates=20"],
     "better": ["learner=group", "updates=8", "num_envs=8", "group=4", "episode_jobs=60", "validate_jobs=120"],
@@ -43,12 +43,13 @@ def start(out, name, *argv):
 
 
 def workload(out):
-    """The jobs of both halves by arrival, and what is known of each half."""
-    jobs, facts = [], []
-    for half, (load, most_s) in enumerate(HALVES):
-        some, about = slurm_workload.make(out / "trace.csv", JOBS, SPAN_S, load, NODES, most_s)
-        jobs += [(half * SPAN_S + at_s, run_s, gpus) for at_s, run_s, gpus in some]
+    """The jobs of both parts by arrival, and what is known of each part."""
+    jobs, facts, begin_s = [], [], 0.0
+    for spans, load, most_s in PARTS:
+        some, about = slurm_workload.make(out / "trace.csv", spans * JOBS, spans * SPAN_S, load, NODES, most_s)
+        jobs += [(begin_s + at_s, run_s, gpus) for at_s, run_s, gpus in some]
         facts.append(about)
+        begin_s += spans * SPAN_S
     return jobs, facts
 
 

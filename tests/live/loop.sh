@@ -4,16 +4,16 @@
 # a canary by turns, and `models review` promotes it or drops it. Checks each step and that no job was
 # lost, writes OUT (build/live/loop) and prints the figures. Needs root, Slurm and the public traces.
 #   NODES=8             nodes of the cluster
-#   JOBS=260 SPAN_S=900 jobs of each half of the workload, and the seconds in which they arrive
-#   TURN_S=20           length of a turn of the canary
-#   MAX_TURNS=16        compared turns after which the candidate is dropped if it shows no gain
+#   JOBS=110 SPAN_S=480 jobs before the change, and the seconds in which they arrive; twice both afterwards
+#   TURN_S=15           length of a turn of the canary
+#   MAX_TURNS=12        compared turns after which the candidate is dropped if it shows no gain
 #   LIMIT_S=2300        gives up after so many seconds
 #   YARD_BIN=build/bin  folder of the programs
 set -eu
 cd "$(dirname "$0")/../.."
 out=${1:-build/live/loop}
-export YARD_BIN=${YARD_BIN:-build/bin} NODES=${NODES:-8} JOBS=${JOBS:-260} SPAN_S=${SPAN_S:-900}
-export TURN_S=${TURN_S:-20} MAX_TURNS=${MAX_TURNS:-16} LIMIT_S=${LIMIT_S:-2300}
+export YARD_BIN=${YARD_BIN:-build/bin} NODES=${NODES:-8} JOBS=${JOBS:-110} SPAN_S=${SPAN_S:-480}
+export TURN_S=${TURN_S:-15} MAX_TURNS=${MAX_TURNS:-12} LIMIT_S=${LIMIT_S:-2300}
 traces=${YARD_TRACES:-../shared/traces}
 
 fail() {

@@ -42,10 +42,11 @@ TEST(Delta, StreamGivesTheStatesOfASimulation) {
       state = std::make_shared<pb::DecideRequest>(full);
       continue;
     }
-    const pb::DecideRequest delta = delta_between(*state, full);
-    bytes += delta.ByteSizeLong();
+    const auto delta = delta_between(*state, full);
+    ASSERT_TRUE(delta.has_value());
+    bytes += delta->ByteSizeLong();
     full_bytes += full.ByteSizeLong();
-    state = apply_delta(*state, delta);
+    state = apply_delta(*state, *delta);
     ASSERT_EQ(rounded(*state).DebugString(), rounded(full).DebugString());
   }
   EXPECT_LT(bytes, full_bytes);
@@ -73,6 +74,173 @@ TEST(Delta, ReplacesAddsAndRemoves) {
   EXPECT_EQ(after->costs().save_s(), 7);
   add_waiting(delta, "x", 1);
   EXPECT_THROW(apply_delta(base, delta), InputError);
+}
+
+// A cluster whose snapshots change at random.
+class ChangingCluster {
+ public:
+  explicit ChangingCluster(uint64_t seed) : rng_(Rng{seed}), now_(cluster_of(4)) {
+    now_.set_cluster("lab");
+    now_.mutable_costs()->set_save_s(7);
+    add_type("v100", 1);
+    add_type("k80", 0.25);
+    now_.add_tenants()->set_name("physics");
+    for (pb::Node& node : *now_.mutable_nodes()) node.set_gpu_type(below(2) == 0 ? "v100" : "k80");
+    for (int i = 0; i < 10; ++i) add_job();
+  }
+
+  const pb::DecideRequest& next() {
+    const double elapsed_s = below(4) == 0 ? 0 : 0.001 * static_cast<double>(below(100'000));
+    now_.set_time_s(now_.time_s() + elapsed_s);
+    for (pb::Job& job : *now_.mutable_jobs()) {
+      if (job.state() == pb::RUNNING) job.set_attained_s(job.attained_s() + elapsed_s);
+    }
+    for (uint32_t changes = below(4); changes > 0; --changes) change();
+    now_.set_budget_ms(below(3));
+    now_.set_age_s(0.1 * below(10));
+    now_.set_state_version(now_.state_version() + 1 + below(3));
+    return now_;
+  }
+
+ private:
+  uint32_t below(uint32_t n) { return rng_.below(n); }
+  template <class List>
+  int any(const List& list) {
+    return static_cast<int>(below(static_cast<uint32_t>(list.size())));
+  }
+
+  void add_type(const char* name, double speed) {
+    pb::GpuType& type = *now_.add_gpu_types();
+    type.set_name(name);
+    type.set_speed(speed);
+  }
+
+  void add_job() {
+    const std::string id = "j" + std::to_string(jobs_++);
+    if (below(2) == 0) {
+      add_waiting(now_, id, 1 + below(8));
+      return;
+    }
+    const pb::Node& node = now_.nodes(any(now_.nodes()));
+    add_running(now_, id, 1 + below(8), node.name());
+  }
+
+  // Moves one record of a list, so that all others keep their order.
+  template <class List>
+  void move_one(List& list) {
+    const int from = any(list), to = any(list);
+    for (int i = from; i < to; ++i) list.SwapElements(i, i + 1);
+    for (int i = from; i > to; --i) list.SwapElements(i, i - 1);
+  }
+
+  void finish(int index) {
+    const pb::Job& job = now_.jobs(index);
+    pb::FinishedJob& entry = *now_.add_finished();
+    entry.set_id(job.id());
+    entry.set_gpus(job.gpus());
+    entry.set_end_s(now_.time_s());
+    entry.set_run_s(job.attained_s());
+    now_.mutable_jobs()->DeleteSubrange(index, 1);
+  }
+
+  void change() {
+    auto& jobs = *now_.mutable_jobs();
+    auto& nodes = *now_.mutable_nodes();
+    switch (jobs.size() < 3 ? 0 : below(13)) {
+      case 0:
+      case 1:
+        return add_job();
+      case 2:
+        return finish(any(jobs));
+      case 3:
+        return jobs.DeleteSubrange(any(jobs), 1);
+      case 4: {
+        pb::Job& job = jobs[any(jobs)];
+        job.set_state(job.state() == pb::RUNNING ? pb::STOPPING : pb::RUNNING);
+        return;
+      }
+      case 5:
+        return jobs[any(jobs)].set_attained_s(below(5000));
+      case 6:
+        return move_one(jobs);
+      case 7:
+        return move_one(nodes);
+      case 8:
+        nodes[any(nodes)].add_down(below(8));
+        return;
+      case 9: {
+        pb::Node& node = *nodes.Add();
+        node.set_name("extra" + std::to_string(jobs_++));
+        node.set_gpus(8);
+        return;
+      }
+      case 10:
+        if (nodes.size() > 2) nodes.DeleteSubrange(any(nodes), 1);
+        return;
+      case 11:
+        if (now_.finished_size() > 1) now_.mutable_finished()->DeleteSubrange(0, 1 + below(2));
+        return;
+      default:
+        now_.mutable_costs()->set_save_s(below(20));
+        now_.mutable_tenants(0)->set_weight(1 + below(3));
+    }
+  }
+
+  Rng rng_;
+  pb::DecideRequest now_;
+  int jobs_ = 0;
+};
+
+TEST(Delta, TurnsAnySnapshotIntoTheNext) {
+  int smaller = 0;
+  for (uint64_t seed = 0; seed < 40; ++seed) {
+    ChangingCluster cluster(seed);
+    auto state = std::make_shared<pb::DecideRequest>(cluster.next());
+    for (int i = 0; i < 100; ++i) {
+      const pb::DecideRequest& after = cluster.next();
+      const auto delta = delta_between(*state, after);
+      ASSERT_TRUE(delta.has_value()) << after.DebugString();
+      state = apply_delta(*state, *delta);
+      ASSERT_EQ(rounded(*state).DebugString(), rounded(after).DebugString())
+          << "seed " << seed << ", delta " << delta->DebugString();
+      smaller += 2 * delta->ByteSizeLong() < after.ByteSizeLong();
+    }
+  }
+  EXPECT_GT(smaller, 2000) << "half as large as the snapshot";
+}
+
+// The client sends such snapshots whole.
+TEST(Delta, SaysWhatItCannotExpress) {
+  pb::DecideRequest full = cluster_of(2);
+  add_running(full, "r", 8, "n0");
+  add_waiting(full, "w", 4);
+  full.mutable_costs()->set_save_s(7);
+  full.add_gpu_types()->set_name("v100");
+  full.add_tenants()->set_name("physics");
+  full.add_finished()->set_id("f");
+  full.add_finished()->set_run_s(5);
+  const auto can = [&](auto change) {
+    pb::DecideRequest other = full;
+    change(other);
+    return delta_between(full, other).has_value();
+  };
+  using R = pb::DecideRequest;
+  EXPECT_TRUE(can([](R&) {}));
+  EXPECT_TRUE(can([](R& r) { r.mutable_finished()->DeleteSubrange(0, 1); }));
+  EXPECT_FALSE(can([](R& r) { r.clear_finished(); })) << "one has no id";
+  EXPECT_FALSE(can([](R& r) { r.clear_costs(); }));
+  EXPECT_FALSE(can([](R& r) { r.clear_gpu_types(); }));
+  EXPECT_FALSE(can([](R& r) { r.clear_tenants(); }));
+  EXPECT_FALSE(can([](R& r) { r.mutable_nodes(0)->clear_name(); }));
+  EXPECT_FALSE(can([](R& r) { r.mutable_jobs(1)->set_id("r"); }));
+  EXPECT_FALSE(can([](R& r) { *r.add_jobs() = r.jobs(0); }));
+  EXPECT_FALSE(can([](R& r) {
+    for (int i = 0; i < kMaxKeptFinished; ++i) r.add_finished();
+  }));
+  // Ids that are used again: the old job's record is dropped, and the new job stays.
+  full.mutable_jobs(0)->set_id("f");
+  EXPECT_FALSE(can([](R& r) { r.mutable_finished()->DeleteSubrange(0, 1); }));
+  EXPECT_FALSE(can([](R& r) { r.mutable_jobs()->DeleteSubrange(0, 1); }));
 }
 
 class States : public ::testing::Test {

@@ -53,12 +53,14 @@ struct Counts {
 Counts call(const std::string& address, int requests, int seed) {
   Client client({.to = {.servers = {address}}});
   Counts out;
+  pb::DecideRequest request = full_cluster();
+  request.set_cluster("cluster-" + std::to_string(seed));  // so that the client sends deltas
   for (int i = 0; i < requests; ++i) {
     const auto deadline = std::chrono::milliseconds(kDeadlinesMs[(i + seed) % 4]);
     const auto begin = Clock::now();
-    const pb::DecideResponse answer = client.decide(full_cluster(), deadline);
+    const pb::DecideResponse answer = client.decide(request, deadline);
     const std::chrono::duration<double, std::milli> over = Clock::now() - begin - deadline;
-    out.illegal += !flaw_of_decision(full_cluster(), answer).empty();
+    out.illegal += !flaw_of_decision(request, answer).empty();
     out.late += over > kLateness;
     out.slowest_ms = std::max(out.slowest_ms, over.count());
     ++out.answers[pb::Source_Name(answer.source()) + " " + pb::Reason_Name(answer.reason())];

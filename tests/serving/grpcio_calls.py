@@ -43,6 +43,20 @@ with connect(at["grpc"]) as channel:
     expect("source", messages.Source.Name(answer.source), "POLICY")
     expect("actions", [action.job for action in answer.actions], ["long", "fresh"])
 
+    # A manager that cannot preempt gets no preemption. An older epoch is refused.
+    manager = client.PolicyClient(channel, messages, token)
+    epoch = manager.register("lab", [messages.START], DEADLINE_S)
+    registered = messages.DecideRequest()
+    registered.CopyFrom(request)
+    registered.cluster = "lab"
+    registered.epoch = epoch
+    expect("registered", len(manager.decide(registered, DEADLINE_S).actions), 0)
+    registered.epoch = epoch - 1
+    expect("epoch", code_of(lambda: manager.decide(registered, DEADLINE_S)), "FAILED_PRECONDITION")
+    ended = messages.Outcome(job="done", end=messages.Outcome.COMPLETED, run_s=5)
+    odd = messages.Outcome(job="odd")
+    expect("odd", [one.id for one in manager.report("lab", [ended, odd], DEADLINE_S)], ["odd"])
+
     # Health: empty messages are the default ones, {status: SERVING} is 08 01.
     check = channel.unary_unary("/grpc.health.v1.Health/Check")
     expect("health", check(b"", timeout=DEADLINE_S), b"\x08\x01")
@@ -65,7 +79,7 @@ with connect(at["grpc"]) as channel:
         )
 
     # Bytes that are no request, and a request that contradicts itself.
-    decide = channel.unary_unary(client.METHOD)
+    decide = channel.unary_unary(client.SERVICE + "Decide")
     metadata = [("authorization", "Bearer " + token)]
     bad = messages.DecideRequest()
     for raw in (b"\xff\xff\xff", bad.SerializeToString()):

@@ -46,6 +46,25 @@ void start(pb::DecideResponse& response, const std::string& job,
   }
 }
 
+// What the snapshot set aside is the manager's, although the request names it.
+TEST(Guard, RefusesActionsOnRecordsThatWereSetAside) {
+  pb::DecideRequest request = busy();
+  request.mutable_jobs(1)->set_attained_s(std::numeric_limits<double>::quiet_NaN());
+  add_waiting(request, "odd", 1).set_limit_s(-1);
+  const Snapshot snapshot(request);
+  ASSERT_EQ(snapshot.quarantine().count(), 2);
+  pb::DecideResponse stop, begin, other;
+  preempt(stop, "half");
+  start(begin, "odd", {{"n1", 1}});
+  start(other, "w1", {{"n1", 1}});
+  const auto flaw = [&](const pb::DecideResponse& response) {
+    return flaw_of_decision(request, response, {}, snapshot.quarantine());
+  };
+  EXPECT_EQ(flaw(stop), "PREEMPT of job 'half': its record was set aside");
+  EXPECT_EQ(flaw(begin), "START of job 'odd': its record was set aside");
+  EXPECT_EQ(flaw(other), "");
+}
+
 // No policy may end a job of a live cluster.
 TEST(Guard, RefusesToEndAJob) {
   const pb::DecideRequest request = busy();

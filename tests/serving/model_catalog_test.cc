@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
 #include <set>
 
 #include "env/base/core/error.h"
@@ -58,7 +60,8 @@ TEST(ModelCatalog, RequestsChooseAModelByName) {
   const pb::DecideResponse other = ask_engine(two.engine, request);
   EXPECT_EQ(other.reason(), pb::NO_MODEL);
   EXPECT_EQ(other.detail(), "no model 'other' here, only 'main', 'batch'");
-  EXPECT_THROW(ModelCatalog({{"las", "a"}, {"fifo", "a"}}), InputError);
+  const std::vector<ModelCatalog::ModelOptions> one_name = {{"las", "a"}, {"fifo", "a"}};
+  EXPECT_THROW(ModelCatalog{one_name}, InputError);
 }
 
 TEST(ModelCatalog, AnOperatorSwitchesAModelOff) {
@@ -174,6 +177,84 @@ TEST(ModelCatalog, AShadowIsComparedAndNeverSent) {
   EXPECT_EQ(ask("las"), (std::vector<uint64_t>{1, 0, 0}));
   EXPECT_EQ(ask("greedy"), (std::vector<uint64_t>{0, 1, 0}));
   EXPECT_EQ(ask("test-throws"), (std::vector<uint64_t>{0, 0, 1}));
+}
+
+class KeptModels : public ::testing::Test {
+ protected:
+  std::string file() const { return (temp_.path() / "models.json").string(); }
+  ModelCatalog open(const std::string& main = "las") const {
+    return ModelCatalog({{main, "main"}, {"fifo", "batch"}}, file());
+  }
+  TempFolder temp_;
+};
+
+TEST_F(KeptModels, OutliveARestart) {
+  {
+    ModelCatalog models = open();
+    EXPECT_EQ(models.not_restored(), std::vector<std::string>());
+    models.load_candidate("main", "greedy");
+    models.set_mode(mode(pb::MODE_CANARY, 0.25, 100));
+    pb::SetModeRequest off = mode(pb::MODE_OFF);
+    off.set_model("batch");
+    models.set_mode(off);
+  }
+  {
+    ModelCatalog models = open();
+    EXPECT_EQ(models.not_restored(), std::vector<std::string>());
+    const pb::ModelStatus main = models.list()[0];
+    EXPECT_EQ(main.mode(), pb::MODE_CANARY);
+    EXPECT_EQ(main.share(), 0.25);
+    EXPECT_EQ(main.turn_s(), 100);
+    EXPECT_EQ(main.candidate().policy(), "greedy");
+    EXPECT_EQ(models.list()[1].mode(), pb::MODE_OFF);
+    models.promote("main");
+  }
+  ModelCatalog models = open();
+  Engine engine(EngineOptions{}, models, [](const ServedDecision&) {});
+  EXPECT_EQ(ask_engine(engine, full_cluster()).actions_size(), 0) << "greedy decides";
+  EXPECT_EQ(models.list()[0].mode(), pb::MODE_ON);
+  models.roll_back("main");
+  EXPECT_EQ(ask_engine(engine, full_cluster()).actions_size(), 2) << "las decides again";
+  EXPECT_EQ(open().list()[0].current().policy(), "las");
+}
+
+TEST_F(KeptModels, SaysWhatItCannotRestore) {
+  const auto folder = temp_.path() / "new";
+  const std::string candidate = "checkpoint:" + folder.string();
+  write_checkpoint(folder, 1);
+  {
+    ModelCatalog models = open();
+    models.load_candidate("main", candidate);
+    models.set_mode(mode(pb::MODE_SHADOW));
+    models.load_candidate("batch", "greedy");
+  }
+  std::filesystem::resize_file(folder / "model.safetensors", 9);
+  {
+    const ModelCatalog models = open();
+    ASSERT_EQ(models.not_restored().size(), 1u);
+    const std::string& why = models.not_restored()[0];
+    EXPECT_NE(why.find("model 'main': its candidate '" + candidate + "': MODEL_CORRUPT"),
+              std::string::npos)
+        << why;
+    EXPECT_EQ(models.list()[0].mode(), pb::MODE_ON);
+    EXPECT_EQ(models.list()[1].candidate().policy(), "greedy");
+  }
+  EXPECT_EQ(
+      open("srsf-history").not_restored(),
+      std::vector<std::string>{"model 'main': the options now name 'srsf-history', not 'las'"});
+  const ModelCatalog one({{"las", "other"}}, file());
+  EXPECT_EQ(one.not_restored(), (std::vector<std::string>{"model 'main' is no longer served",
+                                                          "model 'batch' is no longer served"}));
+  std::ofstream(file()) << "{\"models\": [{\"name\": 7}]}";
+  ASSERT_EQ(open().not_restored().size(), 1u);
+  EXPECT_NE(open().not_restored()[0].find(file() + ": expected models as a server has kept them"),
+            std::string::npos);
+}
+
+TEST_F(KeptModels, AChangeThatCannotBeKeptIsAnError) {
+  ModelCatalog models({{"las", "main"}}, (temp_.path() / "no-such-folder" / "m.json").string());
+  EXPECT_THROW(models.set_mode(mode(pb::MODE_OFF)), RunError);
+  EXPECT_EQ(models.list()[0].mode(), pb::MODE_OFF);
 }
 
 TEST(RequiredFields, AModelThatLacksAFieldDoesNotDecide) {

@@ -29,23 +29,21 @@ class ServedPlay {
   bool advance() {
     if (!runner_.advance()) return false;
     const SimState& s = runner_.state();
-    newly_ended_.clear();
     for (int32_t i = 0; i < s.head->num_changed; ++i) {
       const int32_t slot = s.changed[i];
       if (s.phase[slot] != Phase::kDone) continue;
-      newly_ended_.push_back(
+      ended_.push_back(
           {s.job[slot], s.head->now_us, runner_.view().attained_us(slot), s.work_done_us[slot]});
     }
-    ended_.insert(ended_.end(), newly_ended_.begin(), newly_ended_.end());
     return true;
   }
 
   // The state with all jobs that have ended so far, or the sum of all deltas.
   std::shared_ptr<const pb::DecideRequest> request(Sends sends) {
     const bool all = sends == Sends::kSnapshots;
-    auto next = std::make_shared<pb::DecideRequest>(to_request(
-        spec_, scene_.jobs(), scene_.fixed(), runner_.state(), all ? ended_ : newly_ended_));
-    if (!all && last_ != nullptr) next = apply_delta(*last_, delta_between(*last_, *next));
+    auto next = std::make_shared<pb::DecideRequest>(
+        to_request(spec_, scene_.jobs(), scene_.fixed(), runner_.state(), ended_));
+    if (!all && last_ != nullptr) next = apply_delta(*last_, *delta_between(*last_, *next));
     last_ = next;
     return next;
   }
@@ -68,7 +66,7 @@ class ServedPlay {
   const ClusterSpec spec_;
   const Scene scene_;
   SceneRunner runner_;
-  std::vector<EndedJob> ended_, newly_ended_;
+  std::vector<EndedJob> ended_;
   std::shared_ptr<const pb::DecideRequest> last_;
 };
 

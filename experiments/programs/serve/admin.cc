@@ -1,5 +1,6 @@
 // `status` and `reload`: call the admin service of running servers.
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -10,7 +11,9 @@
 #include "experiments/cli/arguments.h"
 #include "experiments/programs/serve/commands.h"
 #include "experiments/programs/serve/connection_options.h"
+#include "serving/log/drift_reports.h"
 #include "serving/net/admin_client.h"
+#include "serving/snapshot/json.h"
 
 namespace yard {
 namespace {
@@ -22,10 +25,13 @@ constexpr const char* kDefaultServer = "127.0.0.1:50052";
 using Json = nlohmann::ordered_json;
 
 Json json_of(const pb::StatusResponse& of) {
-  return {{"model", of.model()},     {"digest", of.digest()},     {"serving", of.serving()},
-          {"reason", of.reason()},   {"detail", of.detail()},     {"fallback", of.fallback()},
-          {"loads", of.loads()},     {"refusals", of.refusals()}, {"draining", of.draining()},
-          {"breaker", of.breaker()}, {"release", of.release()},   {"commit", of.commit()}};
+  Json out = {{"model", of.model()},     {"digest", of.digest()},     {"serving", of.serving()},
+              {"reason", of.reason()},   {"detail", of.detail()},     {"fallback", of.fallback()},
+              {"loads", of.loads()},     {"refusals", of.refusals()}, {"draining", of.draining()},
+              {"breaker", of.breaker()}, {"release", of.release()},   {"commit", of.commit()}};
+  out["envelope"] = of.envelope();
+  out["drift"] = of.has_drift() ? Json::parse(to_json(of.drift())) : Json();
+  return out;
 }
 
 void print(const AdminAnswer& answer) {
@@ -36,6 +42,16 @@ void print(const AdminAnswer& answer) {
            of.release());
   if (!of.breaker_detail().empty()) {
     print_to(stdout, "  breaker {}: {}\n", of.breaker(), of.breaker_detail());
+  }
+  if (!of.envelope().empty()) print_to(stdout, "  {}\n", of.envelope());
+  if (of.has_drift()) {
+    const pb::DriftReport& drift = of.drift();
+    const bool won = drift.winner() == drift.served();
+    print_to(stdout, "  drift, {:%Y-%m-%d %H:%M} UTC: {} {}\n",
+             fmt::gmtime(static_cast<std::time_t>(drift.unix_s())), drift.winner(),
+             won ? "is still the best"
+                 : fmt::format("has {:.3f} times the mean JCT of {}", winner_ratio(drift),
+                               drift.served()));
   }
   if (of.reason() != "NONE") print_to(stdout, "  {}: {}\n", of.reason(), of.detail());
 }

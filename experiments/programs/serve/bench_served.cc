@@ -19,7 +19,7 @@ int run_bench_served(int argc, char** argv) {
   int calls = 2000, nodes = 64, waiting = 64;
   std::vector<int> callers;
   double deadline_ms = 20, seconds = 5;
-  bool json = false;
+  bool deltas = false, json = false;
   CLI::App app("Compare a served decision with a gRPC echo of the same messages.", "bench-served");
   app.option_defaults()->always_capture_default();
   app.option_defaults()->group("Benchmark");
@@ -28,6 +28,8 @@ int run_bench_served(int argc, char** argv) {
   app.add_option("--calls", calls, "calls of each kind")->check(CLI::Range(10, 10'000'000));
   app.add_option("--nodes", nodes, "nodes of 8 GPUs")->check(CLI::Range(1, 4096));
   app.add_option("--waiting", waiting, "waiting jobs")->check(CLI::Range(0, 100'000));
+  app.add_flag("--deltas", deltas,
+               "send what changed since the last call; the echo still gets whole snapshots");
   auto* load =
       app.add_option(
              "--callers", callers,
@@ -84,19 +86,19 @@ int run_bench_served(int argc, char** argv) {
     if (json) std::puts(out.dump(2).c_str());
     return 0;
   }
-  const ServedBench b = bench_served(policy, busy_cluster(nodes, waiting), calls);
+  const ServedBench b = bench_served(policy, busy_cluster(nodes, waiting), calls, deltas);
   if (!json) {
     print_to(
         stdout,
-        "{} calls each, {} B per request, {} B per response, "
-        "{} decided by the policy\n"
+        "{} calls each, {} B per request, {} B per snapshot, {} B per response, "
+        "{} decided by the policy; a delta takes {:.3f} ms to make\n"
         "served p50 {:.3f} ms p99 {:.3f} ms; of these in the server p50 {:.3f} ms: queue {:.3f}, "
         "reading {:.3f}, policy {:.3f}, guard {:.3f}\n"
         "echo   p50 {:.3f} ms p99 {:.3f} ms, ratio p50 {:.2f} p99 {:.2f}\n",
-        b.calls, b.request_bytes, b.response_bytes, b.by_policy, b.served.p50_ms, b.served.p99_ms,
-        b.total.p50_ms, b.queue.p50_ms, b.read.p50_ms, b.policy.p50_ms, b.guard.p50_ms,
-        b.echo.p50_ms, b.echo.p99_ms, b.served.p50_ms / b.echo.p50_ms,
-        b.served.p99_ms / b.echo.p99_ms);
+        b.calls, b.request_bytes, b.snapshot_bytes, b.response_bytes, b.by_policy, b.delta.p50_ms,
+        b.served.p50_ms, b.served.p99_ms, b.total.p50_ms, b.queue.p50_ms, b.read.p50_ms,
+        b.policy.p50_ms, b.guard.p50_ms, b.echo.p50_ms, b.echo.p99_ms,
+        b.served.p50_ms / b.echo.p50_ms, b.served.p99_ms / b.echo.p99_ms);
     return 0;
   }
   const Machine machine = this_machine();
@@ -116,7 +118,10 @@ int run_bench_served(int argc, char** argv) {
                                     {"calls", b.calls},
                                     {"nodes", nodes},
                                     {"waiting_jobs", waiting},
+                                    {"deltas", deltas},
+                                    {"delta_p50_ms", b.delta.p50_ms},
                                     {"request_bytes", b.request_bytes},
+                                    {"snapshot_bytes", b.snapshot_bytes},
                                     {"response_bytes", b.response_bytes}}}};
   };
   const nlohmann::ordered_json out = {

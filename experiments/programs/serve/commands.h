@@ -9,6 +9,7 @@ int run_decide(int argc, char** argv);
 int run_status(int argc, char** argv);
 int run_reload(int argc, char** argv);
 int run_models(int argc, char** argv);
+int run_drift(int argc, char** argv);
 int run_why(int argc, char** argv);
 int run_decision_log(int argc, char** argv);
 int run_slurm(int argc, char** argv);

@@ -118,39 +118,57 @@ void run_log_choices(const LogChoicesOptions& options) {
       found.first);
 }
 
-void run_log_fit(const LogFitOptions& options) {
+std::string log_fit_jobs_name(int draw) {
+  return draw == 0 ? "jobs.csv" : fmt::format("jobs-{}.csv", draw + 1);
+}
+
+Json write_log_fit(const LogFitOptions& options) {
   LogReader log(options.log);
   const FittedScenario fit = fit_scenario(log);
   if (fit.jobs.empty()) throw InputError(options.log, "a decision log with running jobs", "none");
   Json deciders = Json::object();
   for (const auto& [name, count] : fit.deciders) deciders[name] = count;
   const Json summary = {
-      {"decisions", fit.decisions}, {"decided_by", deciders},
-      {"zero_s", fit.zero_s},       {"begin_s", fit.begin_s},
-      {"end_s", fit.end_s},         {"jobs", fit.jobs.size()},
-      {"finished", fit.finished},   {"gone", fit.gone},
-      {"censored", fit.censored},   {"extrapolated", fit.jobs_with_doubled_work()},
-      {"never_ran", fit.never_ran}, {"may_preempt", fit.may_preempt},
-      {"draws", options.draws},     {"seed", options.seed},
-      {"observed", observed(fit)},  {"sha256", sha256_of(log)}};
+      {"decisions", fit.decisions},
+      {"decided_by", deciders},
+      {"zero_s", fit.zero_s},
+      {"begin_s", fit.begin_s},
+      {"end_s", fit.end_s},
+      {"last_submit_s", 1e-6 * static_cast<double>(fit.jobs.back().job.submit_us)},
+      {"jobs", fit.jobs.size()},
+      {"finished", fit.finished},
+      {"gone", fit.gone},
+      {"censored", fit.censored},
+      {"extrapolated", fit.jobs_with_doubled_work()},
+      {"never_ran", fit.never_ran},
+      {"may_preempt", fit.may_preempt},
+      {"draws", options.draws},
+      {"seed", options.seed},
+      {"observed", observed(fit)},
+      {"sha256", sha256_of(log)}};
   const fs::path folder = options.out;
   fs::create_directories(folder);
   AtomicFiles files;
   for (int draw = 0; draw < options.draws; ++draw) {
-    const std::string name = draw == 0 ? "jobs.csv" : fmt::format("jobs-{}.csv", draw + 1);
-    files.add(folder / name, to_native_csv(fit.trace(options.seed, draw)));
+    files.add(folder / log_fit_jobs_name(draw), to_native_csv(fit.trace(options.seed, draw)));
   }
   files.add(folder / "cluster.yaml", fit.cluster_yaml);
   files.add(folder / "log.json", sim::json_text(summary));
   files.commit();
   print_damage(log);
-  if (options.json) return print_json(summary);
+  return summary;
+}
+
+void run_log_fit(const LogFitOptions& options) {
+  const Json fit = write_log_fit(options);
+  if (options.json) return print_json(fit);
+  const auto count = [&](const char* key) { return fit.at(key).get<uint64_t>(); };
   print_to(
       stdout,
       "{} jobs: {} finished, {} gone, {} unfinished at the end, {} of these running longer than "
       "any that ended; {} more left before running\n",
-      fit.jobs.size(), fit.finished, fit.gone, fit.censored, fit.jobs_with_doubled_work(),
-      fit.never_ran);
+      count("jobs"), count("finished"), count("gone"), count("censored"), count("extrapolated"),
+      count("never_ran"));
 }
 
 }  // namespace yard

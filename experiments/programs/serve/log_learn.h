@@ -21,6 +21,9 @@ struct LogFitOptions {
   bool json = false;
 };
 void run_log_fit(const LogFitOptions& options);
+// Writes the files and returns the content of log.json without printing it.
+nlohmann::ordered_json write_log_fit(const LogFitOptions& options);
+std::string log_fit_jobs_name(int draw);  // name of the file with a draw of the jobs, from 0
 
 void print_json(const nlohmann::ordered_json& document);
 

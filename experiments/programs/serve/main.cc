@@ -35,22 +35,23 @@ int run(int argc, char** argv) {
   if (name == "status") return run_status(argc - 1, argv + 1);
   if (name == "reload") return run_reload(argc - 1, argv + 1);
   if (name == "models") return run_models(argc - 1, argv + 1);
+  if (name == "drift") return run_drift(argc - 1, argv + 1);
   if (name == "why") return run_why(argc - 1, argv + 1);
   if (name == "log") return run_decision_log(argc - 1, argv + 1);
   if (name == "slurm") return run_slurm(argc - 1, argv + 1);
   if (name == "bench-served") return run_bench_served(argc - 1, argv + 1);
   if (name == "evaluate") return run_evaluate(argc - 1, argv + 1);
   if (name == "--describe") {
-    for (const auto command : {run_serve, run_decide, run_status, run_reload, run_models, run_why,
-                               run_decision_log, run_slurm}) {
+    for (const auto command : {run_serve, run_decide, run_status, run_reload, run_models, run_drift,
+                               run_why, run_decision_log, run_slurm}) {
       command(argc, argv);
     }
     return 0;
   }
-  throw unknown_name(
-      "yardmaster-serve: command",
-      {"serve", "decide", "status", "reload", "models", "why", "log", "slurm", "bench-served"},
-      name);
+  throw unknown_name("yardmaster-serve: command",
+                     {"serve", "decide", "status", "reload", "models", "drift", "why", "log",
+                      "slurm", "bench-served"},
+                     name);
 }
 
 }  // namespace

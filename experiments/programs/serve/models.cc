@@ -28,11 +28,8 @@ const std::map<std::string, ModelAction> kActions = {
     {"promote", ModelAction::kPromote}, {"roll-back", ModelAction::kRollBack}};
 
 Json json_of(const pb::VersionStatus& of) {
-  return {{"policy", of.policy()},
-          {"digest", of.digest()},
-          {"serving", of.serving()},
-          {"reason", of.reason()},
-          {"detail", of.detail()}};
+  return {{"policy", of.policy()}, {"digest", of.digest()}, {"serving", of.serving()},
+          {"reason", of.reason()}, {"detail", of.detail()}, {"envelope", of.envelope()}};
 }
 
 Json json_of(const pb::ModelStatus& of) {
@@ -53,6 +50,7 @@ Json json_of(const pb::ModelStatus& of) {
 std::string text_of(const pb::VersionStatus& of) {
   std::string out = of.policy().empty() ? "none" : of.policy();
   if (!of.digest().empty()) out += " " + of.digest().substr(0, 12);
+  if (!of.envelope().empty()) out += ", " + of.envelope();
   if (of.reason() != "NONE") out += " (" + of.reason() + ": " + of.detail() + ")";
   return out;
 }

@@ -128,6 +128,9 @@ class ServerLoop {
   }
 
   void report_first_state() const {
+    for (const std::string& what : server_.not_restored()) {
+      spdlog::warn("{}: not restored: {}", options_.server.models_file, what);
+    }
     const std::string& fallback = options_.server.engine.fallback;
     const ModelStore::Status now = server_.model();
     if (options_.server.policy.empty()) {

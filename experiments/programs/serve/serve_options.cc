@@ -29,6 +29,9 @@ void add_serve_options(CLI::App& app, ServeOptions& out) {
                  "NAME=POLICY or NAME=checkpoint:DIR: a further model, which requests ask for by "
                  "its name")
       ->type_name("NAME=POLICY");
+  app.add_option("--models-file", out.server.models_file,
+                 "file that keeps what `yardmaster models` changes (modes, candidates, promotions) "
+                 "over a restart; default: not kept");
   app.add_option("--fallback", out.server.engine.fallback,
                  "heuristic that decides if the policy cannot")
       ->type_name(kPolicyType);
@@ -87,6 +90,14 @@ void add_serve_options(CLI::App& app, ServeOptions& out) {
   app.add_option("--max-wait", out.server.engine.max_wait_s,
                  "seconds after which easy places a waiting job first; 0: never")
       ->check(CLI::Range(0.0, 1e9));
+  app.add_option("--envelope-tolerance", out.server.engine.envelope_tolerance,
+                 "factor by which a snapshot may exceed what a checkpoint met in training, beyond "
+                 "which the fallback decides, such as 4 times as many waiting jobs; 0: any")
+      ->check([](const std::string& text) {
+        const std::optional<double> factor = parse_double(text);
+        const bool right = factor && (*factor == 0 || (*factor >= 1 && *factor <= 1e9));
+        return right ? "" : "expected 0 or a factor from 1 to 1e9, got '" + text + "'";
+      });
   app.add_option(
          "--max-age", out.server.engine.max_age_s,
          "age of a snapshot (age_s) in seconds, beyond which nothing is decided; 0: no limit")

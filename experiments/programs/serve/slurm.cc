@@ -19,6 +19,7 @@
 #include "serving/net/endpoints.h"
 #include "serving/net/http_server.h"
 #include "serving/net/listener.h"
+#include "serving/slurm/release.h"
 #include "serving/slurm/slurm_agent.h"
 
 namespace yard {
@@ -136,6 +137,14 @@ int run_agent(const Arguments& arguments) {
   }
   manager.stopping();
   agent.stop();
+  const ClientCounts sent = agent.sent();
+  print_event({{"event", "sent"},
+               {"snapshots", sent.snapshots},
+               {"deltas", sent.deltas},
+               {"bytes", sent.bytes},
+               {"outcomes", sent.outcomes_accepted},
+               {"outcomes_unsent", sent.outcomes_waiting + sent.outcomes_dropped}},
+              arguments.json);
   if (arguments.dry_run) print_event(agent.dry_run_gains(), arguments.json);
   return 0;
 }

@@ -1,5 +1,6 @@
 // `verify --checkpoint DIR`: compares native inference, LibTorch and, if installed, ONNX Runtime
 // with a checkpoint's recorded outputs. A rule has no outputs: it replays a recorded workload.
+// `--envelope` also plays the workloads of its training.
 
 #include <fmt/format.h>
 
@@ -13,6 +14,7 @@
 #include "experiments/cli/arguments.h"
 #include "experiments/programs/train/commands.h"
 #include "experiments/replay/golden_workload.h"
+#include "experiments/train/training_envelope.h"
 #include "policies/learned/golden.h"
 #include "policies/learned/learned_policy.h"
 
@@ -46,25 +48,40 @@ Difference native_difference(const Checkpoint& checkpoint, double tolerance) {
   return out;
 }
 
+// The result of playing the training again for its envelope.
+struct EnvelopeCheck {
+  nlohmann::ordered_json recorded, now;  // `now` is null without `--envelope check`
+  bool ok() const { return now.is_null() || now == recorded; }
+  std::string text() const {
+    if (recorded.is_null()) return "no envelope";
+    const std::string what = "envelope of " + recorded.at("decisions").dump() + " decisions";
+    return what + (now.is_null() ? "" : ok() ? ", the same now" : ", DIFFERENT now: " + now.dump());
+  }
+};
+
+EnvelopeCheck check_envelope(const Checkpoint& checkpoint, bool play) {
+  return {checkpoint.envelope.to_json(),
+          play ? training_envelope(checkpoint).to_json() : nlohmann::ordered_json()};
+}
+
 // Replays a rule's recorded workload and prints the comparison as JSON or a line. Returns whether
 // the results are equal. Throws InputError if none is recorded.
-bool verify_rule(const Checkpoint& checkpoint, const std::string& folder, bool json) {
+bool verify_rule(const Checkpoint& checkpoint, const EnvelopeCheck& envelope,
+                 const std::string& folder, bool json) {
   const auto recorded = checkpoint.provenance.find("golden_workload");
   if (recorded == checkpoint.provenance.end()) {
     throw InputError(folder, "a rule's recorded workload (provenance.golden_workload)", "none");
   }
   const nlohmann::ordered_json now = run_golden_workload(checkpoint);
-  const bool ok = now == *recorded;
+  const bool ok = now == *recorded && envelope.ok();
   if (json) {
-    const nlohmann::ordered_json out = {{"checkpoint", folder},
-                                        {"digest", checkpoint.digest},
-                                        {"recorded", *recorded},
-                                        {"now", now},
-                                        {"ok", ok}};
+    const nlohmann::ordered_json out = {
+        {"checkpoint", folder}, {"digest", checkpoint.digest},   {"recorded", *recorded},
+        {"now", now},           {"envelope", envelope.recorded}, {"ok", ok}};
     std::puts(out.dump(2).c_str());
   } else {
-    print_to(stdout, "rule: recorded {}, now {}: {}\n", recorded->dump(), now.dump(),
-             ok ? "ok" : "DIFFERENT");
+    print_to(stdout, "rule: recorded {}, now {}; {}: {}\n", recorded->dump(), now.dump(),
+             envelope.text(), ok ? "ok" : "DIFFERENT");
   }
   return ok;
 }
@@ -72,7 +89,7 @@ bool verify_rule(const Checkpoint& checkpoint, const std::string& folder, bool j
 }  // namespace
 
 int run_verify(int argc, char** argv) {
-  std::string folder;
+  std::string folder, envelope_action;
   bool json = false, write_onnx = false, require_onnx = false;
   // Summation order of a few hundred float products changes the seventh digit by a few units.
   double tolerance = 1e-4;
@@ -85,21 +102,27 @@ int run_verify(int argc, char** argv) {
       ->check(CLI::Range(0.0, 1e6))
       ->capture_default_str();
   app.add_flag("--write-onnx", write_onnx, "first write model.onnx again from the same weights");
+  app.add_option("--envelope", envelope_action,
+                 "play the workloads of the training, and check that their envelope is the "
+                 "recorded one, or first write it to the manifest")
+      ->check(CLI::IsMember({"check", "write"}));
   app.add_flag("--require-onnx", require_onnx, "fail if ONNX Runtime is not available");
   app.option_defaults()->group("Output");
   app.add_flag("--json", json, "print one JSON document");
   set_examples(app, {"yardmaster verify --checkpoint checkpoints/dispatcher"});
   if (!parse_arguments(app, argc, argv)) return 0;
   if (write_onnx) save_checkpoint(load_checkpoint(folder), folder);
+  if (envelope_action == "write") save_envelope(training_envelope(load_checkpoint(folder)), folder);
   const Checkpoint checkpoint = load_checkpoint(folder);
-  if (checkpoint.network == "none") return verify_rule(checkpoint, folder, json) ? 0 : 1;
+  const EnvelopeCheck envelope = check_envelope(checkpoint, envelope_action == "check");
+  if (checkpoint.network == "none") return verify_rule(checkpoint, envelope, folder, json) ? 0 : 1;
   const Difference d = native_difference(checkpoint, tolerance);
   const double torch = torch_difference_from_golden(checkpoint);
   const OnnxDifference onnx = onnx_difference(checkpoint);
   const std::string not_checked = "not checked (" + onnx.about + ")";
   if (require_onnx && !onnx.most) throw RunError(folder + ": onnx: " + not_checked);
   const bool ok = d.native <= tolerance && torch <= tolerance &&
-                  onnx.most.value_or(0) <= tolerance && d.mismatches == 0;
+                  onnx.most.value_or(0) <= tolerance && d.mismatches == 0 && envelope.ok();
   if (json) {
     nlohmann::ordered_json out = {{"checkpoint", folder},
                                   {"digest", checkpoint.digest},
@@ -110,6 +133,7 @@ int run_verify(int argc, char** argv) {
                                   {"onnx", onnx.most ? onnx.about : not_checked},
                                   {"other_choices", d.mismatches},
                                   {"tolerance", tolerance},
+                                  {"envelope", envelope.recorded},
                                   {"ok", ok}};
     if (onnx.most) out["onnx_max_difference"] = *onnx.most;
     std::puts(out.dump(2).c_str());
@@ -118,8 +142,9 @@ int run_verify(int argc, char** argv) {
         onnx.most ? fmt::format("{} {:.2e}", onnx.about, *onnx.most) : "onnx: " + not_checked;
     print_to(stdout,
              "{} golden states, maximum difference from the recorded logits: native "
-             "{:.2e}, LibTorch {:.2e}, {}; {} different choices: {}\n",
-             d.states, d.native, torch, by_onnx, d.mismatches, ok ? "ok" : "DIFFERENT");
+             "{:.2e}, LibTorch {:.2e}, {}; {} different choices; {}: {}\n",
+             d.states, d.native, torch, by_onnx, d.mismatches, envelope.text(),
+             ok ? "ok" : "DIFFERENT");
   }
   return ok ? 0 : 1;
 }

@@ -43,6 +43,7 @@ constexpr Command kCommands[] = {
     {"status", "yardmaster-serve", "print the state of running servers"},
     {"reload", "yardmaster-serve", "have running servers check their files now"},
     {"models", "yardmaster-serve", "try, promote and switch off models of running servers"},
+    {"drift", "yardmaster-serve", "check whether the served policy still is the best one"},
     {"why", "yardmaster-serve", "ask a running server why it decided so and why jobs wait"},
     {"log", "yardmaster-serve", "inspect a server's decision log"},
     {"slurm", "yardmaster-serve", "let a policy server decide when jobs of a live Slurm start"},

@@ -9,6 +9,7 @@
 
 #include "env/base/files/file.h"
 #include "env/base/os/command.h"
+#include "serving/log/drift_reports.h"
 #include "serving/net/server.h"
 #include "tests/serving/requests.h"
 #include "tests/support/require.h"
@@ -40,6 +41,8 @@ std::string metrics_of_a_server(const std::filesystem::path& folder) {
   options.grace_s = 0;
   options.engine.budget_ms = 20'000;
   options.log.folder = folder / "log";
+  std::filesystem::create_directories(options.log.folder);
+  std::ofstream(drift_reports_path(options.log.folder)) << "{\"served\": \"las\"}\n";
   const Server server(options);
   httplib::Client http("http://" + server.http_address());
   EXPECT_EQ(http.Post("/v1/decide",

@@ -9,6 +9,7 @@
 #include <map>
 #include <thread>
 
+#include "serving/log/log_reader.h"
 #include "serving/slurm/act.h"
 #include "serving/slurm/gate.h"
 #include "serving/slurm/read_cluster.h"
@@ -351,6 +352,78 @@ TEST_F(SlurmLive, FrozenControllerAndDeadServerDoNotStopTheAgent) {
   }));
   first.signal(SIGTERM);
   EXPECT_EQ(first.wait(), 0) << first.err();
+}
+
+// The server's log has the exact run times of jobs, also of those that ended while it was down. The
+// server gets the snapshots as deltas.
+TEST_F(SlurmLive, EndedJobsAreReportedToTheDecisionLog) {
+  const std::string log = (cluster_->folder() / "log").string();
+  const std::string address = "unix:" + (cluster_->folder() / "server").string();
+  const auto serve_again = [&] {
+    return Child(cluster_->folder(),
+                 {"serve", "--policy", "greedy", "--listen", address, "--json", "--grace", "0",
+                  "--budget-ms", "5000", "--decision-log", log});
+  };
+  std::vector<std::string> jobs;
+  {
+    Child server = serve_again();
+    server.addresses();
+    Child first = agent(cluster_->agent_config(address));
+    ASSERT_TRUE(leads(first));
+    for (int i = 0; i < 3; ++i) jobs.push_back(cluster_->submit({"--gpus=1"}));
+    // It keeps the agent asking.
+    jobs.push_back(cluster_->submit({"--nodes=4", "--gpus-per-node=8"}));
+    ASSERT_TRUE(eventually([&] { return cluster_->runs().size() == 3; }));
+    std::this_thread::sleep_for(3s);
+    ASSERT_TRUE(cluster_->run({"scancel", jobs[0]}));
+    EXPECT_TRUE(eventually([&] { return events_of(first, "ended").size() == 1; }));
+    server.signal(SIGKILL);
+    server.wait();
+    ASSERT_TRUE(cluster_->run({"scancel", jobs[1], jobs[3]}));
+    EXPECT_TRUE(eventually([&] { return events_of(first, "ended").size() == 3; }));
+    Child again = serve_again();
+    again.addresses();
+    const auto reported = [&] {
+      int count = 0;
+      for (const pb::LogRecord& record : LogReader(log)) count += record.has_reported();
+      return count;
+    };
+    EXPECT_TRUE(eventually([&] { return reported() == 3; }));
+    EXPECT_FALSE(events_of(first, "registered").empty());
+    first.signal(SIGTERM);
+    EXPECT_EQ(first.wait(), 0) << first.err();
+    const auto sent = events_of(first, "sent");
+    ASSERT_THAT(sent, SizeIs(1));
+    EXPECT_EQ(sent[0].at("outcomes"), 3);
+    EXPECT_GT(sent[0].at("deltas"), sent[0].at("snapshots")) << sent[0];
+    again.signal(SIGTERM);
+    again.wait();
+  }
+  LogReader reader(log);
+  std::map<std::string, pb::Outcome> outcomes;
+  int deltas = 0;
+  for (const pb::LogRecord& record : reader) {
+    if (record.has_reported()) {
+      EXPECT_EQ(record.reported().cluster(), "yardtest/gpu");
+      outcomes[record.reported().outcome().job()] = record.reported().outcome();
+    }
+    if (record.has_decision()) deltas += record.decision().request().has_state_version();
+  }
+  ASSERT_THAT(outcomes, SizeIs(3));
+  for (const std::string& job : {jobs[0], jobs[1], jobs[3]}) {
+    const pb::Outcome& outcome = outcomes.at(job);
+    EXPECT_EQ(outcome.end(), pb::Outcome::CANCELLED);
+    EXPECT_EQ(outcome.run_s(), job == jobs[3] ? 0 : outcome.end_s() - outcome.start_s());
+    EXPECT_EQ(outcome.decision_id().empty(), job == jobs[3]);
+  }
+  EXPECT_GE(outcomes.at(jobs[0]).run_s(), 3);
+  EXPECT_GT(deltas, 1);
+  Child fit(cluster_->folder(),
+            {"log", "fit", log, "--out", (cluster_->folder() / "site").string(), "--json"});
+  EXPECT_EQ(fit.wait(), 0) << fit.err();
+  const auto fitted = nlohmann::json::parse(fit.out());
+  EXPECT_EQ(fitted.at("finished"), 2) << fitted;
+  EXPECT_EQ(fitted.at("never_ran"), 1) << fitted;
 }
 
 TEST_F(SlurmLive, DryRunSendsNothingAndSaysWhatItWouldGain) {

@@ -6,6 +6,7 @@
 
 #include "env/base/core/error.h"
 #include "env/base/files/file.h"
+#include "serving/slurm/ended_jobs.h"
 #include "serving/slurm/read_cluster.h"
 #include "serving/slurm/site.h"
 #include "serving/slurm/texts.h"
@@ -122,8 +123,29 @@ TEST_P(SlurmJson, JobsAreRead) {
   EXPECT_EQ(job("39").per_job->gpus, 12);
 }
 
-TEST_P(SlurmJson, EndedJobsAreLeftOut) {
+TEST_P(SlurmJson, EndedJobsAreListedApart) {
   for (const SlurmJob& one : listing_.jobs) EXPECT_NE(one.id, "4");
+  ASSERT_EQ(listing_.ended.size(), 1u);
+  const SlurmJob& ended = listing_.ended[0];
+  EXPECT_EQ(ended.id, "4");
+  EXPECT_EQ(ended.end_s - ended.start_s, 30);
+  EndedJobs seen;
+  ASSERT_THAT(seen.update(listing_), ElementsAre(&ended));
+  EXPECT_THAT(seen.update(listing_), IsEmpty()) << "each is new once";
+  const auto outcome = outcome_of(ended, 12);
+  ASSERT_TRUE(outcome.has_value());
+  EXPECT_EQ(outcome->job(), "4");
+  EXPECT_EQ(outcome->end(), pb::Outcome::CANCELLED);
+  EXPECT_EQ(outcome->start_s(), 1795826742);
+  EXPECT_EQ(outcome->end_s(), 1795826772);
+  EXPECT_EQ(outcome->run_s(), 42);
+  EXPECT_EQ(outcome->decision_id(), "1795826737816076-1");
+  EXPECT_FALSE(outcome_of(ended, {})->has_run_s()) << "its earlier runs are unknown";
+  SlurmJob waited = ended;
+  waited.node_list.clear();
+  EXPECT_EQ(outcome_of(waited, 0)->run_s(), 0) << "it was cancelled before it ran";
+  waited.state = "SOMETHING_NEW";
+  EXPECT_FALSE(outcome_of(waited, 0).has_value());
 }
 
 // After a requeue a job is COMPLETING first. A command to start it would be lost.

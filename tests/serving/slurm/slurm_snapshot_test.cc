@@ -229,6 +229,36 @@ TEST_F(SlurmSnapshot, AttainedServiceOutlivesARequeue) {
   EXPECT_EQ(find(make(), "26")->attained_s(), kNow - 1795826774 + 20);
 }
 
+TEST_F(SlurmSnapshot, RunTimesOfEarlierRunsAreKnownIfAllWereSeen) {
+  SlurmJob seen = job("26"), unseen = job("26");
+  unseen.id = "77";
+  unseen.restarts = 2;
+  listing_.jobs.push_back(unseen);
+  run_times_.update(listing_, kNow);
+  EXPECT_EQ(run_times_.before_run_s(seen), 0);
+  EXPECT_EQ(run_times_.before_run_s(unseen), std::nullopt) << "two runs were before the agent";
+  seen.restarts = 1;
+  EXPECT_EQ(run_times_.before_run_s(seen), kNow - 1795826774);
+  job("26").restarts = 1;
+  run_times_.update(listing_, kNow + 10);
+  EXPECT_EQ(run_times_.before_run_s(seen), kNow - 1795826774);
+  seen.restarts = 3;
+  EXPECT_EQ(run_times_.before_run_s(seen), std::nullopt) << "a run was missed";
+  SlurmJob late;
+  late.id = "78";
+  EXPECT_EQ(run_times_.before_run_s(late), 0);
+}
+
+TEST_F(SlurmSnapshot, RegistersWhatTheConfigurationAllows) {
+  pb::RegisterRequest registration = make_registration(config_, site_, "gpu", 3);
+  EXPECT_EQ(registration.cluster(), make().request.cluster());
+  EXPECT_EQ(registration.term(), 3u);
+  EXPECT_THAT(registration.verbs(), ElementsAre(pb::START));
+  config_.preempt = true;
+  registration = make_registration(config_, site_, "gpu", 3);
+  EXPECT_THAT(registration.verbs(), ElementsAre(pb::START, pb::PREEMPT));
+}
+
 TEST_F(SlurmSnapshot, OneIdTwiceIsOneRecord) {
   listing_.jobs.push_back(job("25"));
   EXPECT_NO_THROW(Snapshot(make().request));
