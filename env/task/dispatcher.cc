@@ -77,9 +77,9 @@ struct Config {
     f("quantum_s", quantum_s, 0.0, 1e6, "shortest run before a job may be preempted, in seconds");
     f("tick_s", tick_s, 1.0, 1e6, "time between decisions while jobs wait, in seconds");
     f("held_rows", held_rows, 1, kMaxHeldRows,
-      "largest number of running jobs that the agent lists, next to be preempted first");
+      "largest number of running jobs that the agent lists, from the next to preempt on");
     f("waiting_rows", waiting_rows, 1, kMaxJobs,
-      "largest number of waiting jobs that the agent lists, next to be started first");
+      "largest number of waiting jobs that the agent lists, from the next to start on");
     f("prior_gap", prior_gap, 0, 100, "logit penalty of all actions except the expert action");
     f("prior_slope", prior_slope, 0, 100, "logit penalty per doubling of the index");
     f("prior_other", prior_other, 1e-6F, 1,
