@@ -6,7 +6,7 @@
 namespace yard {
 namespace {
 
-// No decision for so long means that nobody scheduled.
+// After so long without a decision, the cluster was not scheduled meanwhile.
 constexpr double kMaxGapS = 600;
 
 struct Turn {

@@ -18,7 +18,7 @@ namespace yard {
 namespace {
 
 constexpr const char* kDefaultServer = "127.0.0.1:50052";
-constexpr double kSettlingShare = 0.25;  // of a turn, after which its version is judged
+constexpr double kSettlingShare = 0.25;  // of a turn, which is left out
 
 using Json = nlohmann::ordered_json;
 
