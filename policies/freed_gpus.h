@@ -66,7 +66,7 @@ class FreedGpus {
   bool matters(int32_t slot) const {
     for (int32_t p = view_.first_part(slot); p != kNone; p = view_.next_part(p)) {
       const int32_t node = view_.part_node(p);
-      const int32_t free = view_.node_free(node) + added_[static_cast<size_t>(node)];
+      const int32_t free = view_.node_free_gpus(node) + added_[static_cast<size_t>(node)];
       if (free >= (one_node_ ? gpus_ : min_share_)) return true;
     }
     return false;
@@ -82,7 +82,7 @@ class FreedGpus {
       if (any_nodes_) continue;
       for (const Piece& piece : pieces) {
         if (piece.node != node) continue;
-        const int32_t free = view_.node_free(node) + added_[static_cast<size_t>(node)];
+        const int32_t free = view_.node_free_gpus(node) + added_[static_cast<size_t>(node)];
         if (free - gpus < piece.gpus) return false;
       }
     }
@@ -101,7 +101,7 @@ class FreedGpus {
       if (any_nodes_) continue;
       const int32_t node = view_.part_node(p);
       int32_t& added = added_[static_cast<size_t>(node)];
-      const int32_t before = view_.node_free(node) + added;
+      const int32_t before = view_.node_free_gpus(node) + added;
       added += gpus;
       if (one_node_) {
         found_ = found_ || before + gpus >= gpus_;

@@ -26,7 +26,7 @@ bool PreemptionPlanner::visit(const RankedJob& job, Visitor visitor) {
     if (other == nullptr || !(job.key < other->key)) return false;
     const RankedJob stop = *other;
     if (rule_.may_preempt && !rule_.may_preempt(job.slot, stop.slot)) continue;
-    if (view_.holds(stop.slot) && visitor(stop)) return true;
+    if (view_.holds_gpus(stop.slot) && visitor(stop)) return true;
   }
 }
 
@@ -36,7 +36,7 @@ bool PreemptionPlanner::has_victim_after(const RankedJob& job) {
 
 bool PreemptionPlanner::start(const RankedJob& job) {
   victims_.clear();
-  const bool counts = !view_.shaped(job.slot) && !view_.has_shares() && !view_.spec().one_type;
+  const bool counts = !view_.shaped(job.slot) && !view_.has_gpu_shares() && !view_.spec().one_type;
   if (!list_victims_for_tenant_limit(job)) return false;
   if (!(counts ? list_victims_by_gpu_count(job) : list_victims_by_trial_placement(job)))
     return false;
@@ -75,7 +75,7 @@ bool PreemptionPlanner::list_victims_for_tenant_limit(const RankedJob& job) {
   const int32_t t = view_.tenant(job.slot);
   over_limit_ = 0;
   if (t == kNone) return true;
-  over_limit_ = view_.tenant_gpus(t) + view_.gpus(job.slot) - view_.spec().tenant_limit[t];
+  over_limit_ = view_.gpus_held_by_tenant(t) + view_.gpus(job.slot) - view_.spec().tenant_limit[t];
   if (over_limit_ <= 0) return true;
   return visit(job, [&](const RankedJob& stop) {
     if (same_tenant(stop.slot, job.slot)) list(stop, job);

@@ -28,7 +28,7 @@ std::vector<int32_t> waiting_in_order(const View& view, QueueOrder order) {
     slots.push_back(slot);
   }
   const auto due_us = [&](int32_t slot) {
-    return view.due_us(slot) == kNone ? kNever : view.due_us(slot);
+    return view.first_deadline_us(slot) == kNone ? kNever : view.first_deadline_us(slot);
   };
   if (order == QueueOrder::kPriority) {
     std::ranges::stable_sort(slots, std::greater<>(), std::bind_front(&View::priority, &view));

@@ -32,7 +32,7 @@ class RankedQueue {
  public:
   // `lanes`: number of classes per size, for policies where placements of equal jobs differ.
   static size_t bytes(const View& view, int32_t lanes = 1) {
-    const int32_t slots = view.capacity(), classes = view.num_classes() * lanes;
+    const int32_t slots = view.capacity(), classes = view.num_request_classes() * lanes;
     return BumpAllocator::bytes<double>(slots) + 3 * BumpAllocator::bytes<int32_t>(slots) +
            BumpAllocator::bytes<int32_t>(classes) +
            BumpAllocator::bytes<int32_t>(2 * leaves(classes)) + BumpAllocator::bytes<int32_t>(1);
@@ -44,10 +44,10 @@ class RankedQueue {
         serial_(bump.allocate<int32_t>(view.capacity())),
         child_(bump.allocate<int32_t>(view.capacity())),
         sibling_(bump.allocate<int32_t>(view.capacity())),
-        root_(bump.allocate<int32_t>(view.num_classes() * lanes)),
-        winner_(bump.allocate<int32_t>(2 * leaves(view.num_classes() * lanes))),
+        root_(bump.allocate<int32_t>(view.num_request_classes() * lanes)),
+        winner_(bump.allocate<int32_t>(2 * leaves(view.num_request_classes() * lanes))),
         lanes_(lanes),
-        num_classes_(view.num_classes() * lanes),
+        num_classes_(view.num_request_classes() * lanes),
         leaves_(leaves(num_classes_)) {
     int32_t* made = bump.allocate<int32_t>(1);
     if (*made == 0) {
@@ -109,11 +109,11 @@ class RankedQueue {
   // most `gpus` GPUs, or kNone.
   int32_t first_class(const View& view, int32_t gpus) const {
     if (winner_[1] == kNone) return kNone;
-    if (view.class_gpus(winner_[1] / lanes_) <= gpus) return winner_[1];
+    if (view.class_gpus_to_start(winner_[1] / lanes_) <= gpus) return winner_[1];
     int32_t end = 0;  // number of classes that are small enough; classes are sorted by GPUs
     for (int32_t step = leaves_; step > 0; step /= 2) {
       if (end + step > num_classes_) continue;
-      if (view.class_gpus((end + step - 1) / lanes_) <= gpus) end += step;
+      if (view.class_gpus_to_start((end + step - 1) / lanes_) <= gpus) end += step;
     }
     int32_t best = kNone;
     for (int32_t i = leaves_ + end; i > 1; i /= 2) {

@@ -10,7 +10,7 @@ namespace yard {
 
 struct TrueRemainingTime {
   static constexpr Level kLevel = Level::kOracle;
-  static LinearDecrease line(const View& view, int32_t slot) { return view.left_line(slot); }
+  static LinearDecrease line(const View& view, int32_t slot) { return view.work_left_line(slot); }
 };
 
 struct RemainingTimeByLimit {

@@ -110,13 +110,13 @@ double ServiceQueues::index(int32_t slot) const {
 
 void ServiceQueues::schedule_demotion(int32_t slot) {
   demotions_.remove(slot);
-  if (!view_.holds(slot) || queue_[slot] == 2) return;
+  if (!view_.holds_gpus(slot) || queue_[slot] == 2) return;
   // Of holders that change queue at one time, the first submitted is handled first.
   demotions_.put(slot, {-static_cast<double>(demotion_us(slot)), 0}, -view_.serial(slot));
 }
 
 void ServiceQueues::drop(int32_t slot) {
-  if (history_ && view_.ran_to_its_end(slot)) {
+  if (history_ && view_.ended_after_running(slot)) {
     history_->add(static_cast<double>(view_.attained_us(slot)) * 1e-6 * weight(slot));
   }
   demotions_.remove(slot);
@@ -185,7 +185,7 @@ void ServiceQueues::demote_due_jobs(std::vector<int32_t>& entering) {
   for (int32_t slot = demotions_.last(0); slot != kNone; slot = demotions_.last(0)) {
     const double at = demotions_.key(slot, 0).value;
     if (at < now) return;
-    if (!view_.holds(slot)) {  // its node failed
+    if (!view_.holds_gpus(slot)) {  // its node failed
       demotions_.remove(slot);
       continue;
     }
@@ -231,12 +231,12 @@ void ServiceQueues::rebuild() {
   };
   for (int32_t i = 0; i < view_.num_changed(); ++i) {
     const int32_t slot = view_.changed(i), serial = view_.serial(slot);
-    if (view_.holds(slot)) {
+    if (view_.holds_gpus(slot)) {
       const int64_t discount = uncounted_service_us(slot);
       int32_t queue = queue_of(slot, discount);
       if (queue > 0 && over_us(slot, queue, discount) <= 0)
         --queue;  // it changes queue at this very moment
-      const bool restored = view_.started(slot) > 1;
+      const bool restored = view_.times_started(slot) > 1;
       const int64_t at_us =
           view_.until_us(slot) - (restored ? view_.costs().restore(view_.gpus(slot)) : 0);
       int64_t demoted_us = -1;
@@ -247,10 +247,10 @@ void ServiceQueues::rebuild() {
       const int32_t queue = queue_of(slot, 0);
       const bool demoted = queue > 0 && over_us(slot, queue, 0) <= 0;
       set_queue(slot, queue);
-      if (view_.started(slot) > 0 && !demoted) {
-        in_front.push_back({view_.since_us(slot), false, -serial, slot});
+      if (view_.times_started(slot) > 0 && !demoted) {
+        in_front.push_back({view_.unchanged_since_us(slot), false, -serial, slot});
       } else {
-        at_end.push_back({view_.since_us(slot), false, serial, slot});
+        at_end.push_back({view_.unchanged_since_us(slot), false, serial, slot});
       }
     }
   }
@@ -272,7 +272,7 @@ bool ServiceQueues::begin() {
     const int32_t slot = view_.changed(i);
     if (view_.finished(slot)) {
       drop(slot);
-    } else if (view_.holds(slot)) {
+    } else if (view_.holds_gpus(slot)) {
       if (state_[slot] != kHolds) begun.push_back(slot);  // from a snapshot
       if (state_[slot] == kHolds) schedule_demotion(slot);
     } else if (view_.phase(slot) == Phase::kWaiting) {
@@ -316,17 +316,17 @@ bool ServiceQueues::on_plan(const Plan& plan) {
     const int32_t slot = edit.job.slot;
     if (edit.verb == Verb::kEnd) continue;
     if (edit.verb == Verb::kPreempt) {
-      if (!view_.holds(slot)) stopped.push_back(slot);
+      if (!view_.holds_gpus(slot)) stopped.push_back(slot);
     } else if (std::find(just_demoted_.begin(), just_demoted_.end(), slot) == just_demoted_.end()) {
       begun.push_back(slot);
     }
   }
-  std::erase_if(begun, [&](int32_t slot) { return !view_.holds(slot); });
+  std::erase_if(begun, [&](int32_t slot) { return !view_.holds_gpus(slot); });
   std::sort(begun.begin(), begun.end(), [&](int32_t a, int32_t b) { return key(a) < key(b); });
   requeue_front(stopped);
   const bool as_given = std::all_of(stopped_.begin(), stopped_.end(), [&](const RankedJob& given) {
     const Key now = key(given.slot);
-    return view_.holds(given.slot) || (!(now < given.key) && !(given.key < now));
+    return view_.holds_gpus(given.slot) || (!(now < given.key) && !(given.key < now));
   });
   for (const int32_t slot : begun) start(slot);
   moved_ = std::move(begun);

@@ -13,7 +13,7 @@ constexpr Key kFree{std::numeric_limits<double>::max(), 0};  // no holder has to
 
 bool VictimIndex::is_index_available(const View& view, PlacementRule placement) {
   const SpecColumns& spec = view.spec();
-  if (placement != PlacementRule::kConsolidate || view.has_shares() || view.has_faults())
+  if (placement != PlacementRule::kConsolidate || view.has_gpu_shares() || view.has_faults())
     return false;
   return spec.max_node_gpus * spec.nodes_of_size[spec.max_node_gpus] == spec.total_gpus;
 }
@@ -22,8 +22,8 @@ bool VictimIndex::is_index_available(const View& view, PlacementRule placement) 
 uint64_t VictimIndex::job_sizes_mask(const View& view) {
   const int32_t max_gpus = view.spec().max_node_gpus;
   uint64_t sizes = uint64_t{1} << (max_gpus - 1);
-  for (int32_t k = 0; k < view.num_classes(); ++k) {
-    const int32_t gpus = view.class_gpus(k);
+  for (int32_t k = 0; k < view.num_request_classes(); ++k) {
+    const int32_t gpus = view.class_gpus_to_start(k);
     if (gpus > 0) sizes |= uint64_t{1} << (std::min(gpus, max_gpus) - 1);
   }
   return sizes;
@@ -66,7 +66,7 @@ void VictimIndex::update(int32_t slot) {
     dirty_.push_back(node_of(gpu - 1));
   }
   first_[slot] = 0;
-  if (!view_.holds(slot)) return;
+  if (!view_.holds_gpus(slot)) return;
   for (int32_t p = view_.first_part(slot); p != kNone; p = view_.next_part(p)) {
     uint64_t rest = view_.part_mask(p);
     const int32_t gpu0 = view_.spec().node_gpu0[view_.part_node(p)];
@@ -111,7 +111,7 @@ void VictimIndex::refresh(int32_t node) {
     crossing |= held_.line(h.slot).per_us != held_.line(holders_[0].slot).per_us;
   }
   size_t h = 0;
-  int32_t free = view_.node_free(node);
+  int32_t free = view_.node_free_gpus(node);
   LinearDecrease line{kFree.value, 0};
   int32_t serial = kFree.serial;
   for (size_t z = 0; z < sizes_.size(); ++z) {
@@ -136,7 +136,7 @@ Key VictimIndex::victim_key(size_t z, const RankedJob& next) {
   if (bound_[row(z) + next.slot] == 0) return next.key;
   list_holders(next.slot);
   Key key;
-  int32_t free = view_.node_free(next.slot);
+  int32_t free = view_.node_free_gpus(next.slot);
   for (size_t h = 0; free < sizes_[z]; ++h) {
     free += holders_[h].gpus;
     key = holders_[h].key;

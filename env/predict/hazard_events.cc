@@ -17,8 +17,9 @@ void HazardEvents::scan(const View& view) {
   for (int32_t i = 0; i < view.num_changed(); ++i) {
     const int32_t slot = view.changed(i);
     // The slot holds a job that has not started, so forget the previous one.
-    if (view.started(slot) == 0) tracked_[slot] = {};
-    if (yard::attained_us(view, slot, attained_) > 0 || view.ran_to_its_end(slot)) scan(view, slot);
+    if (view.times_started(slot) == 0) tracked_[slot] = {};
+    if (yard::attained_us(view, slot, attained_) > 0 || view.ended_after_running(slot))
+      scan(view, slot);
   }
   for (int32_t i = 0; i < view.num_held(); ++i) scan(view, view.held(i));
 }

@@ -5,7 +5,7 @@ namespace yard {
 void RollingEstimate::on_events(const View& view) {
   for (int32_t i = 0; i < view.num_changed(); ++i) {
     const int32_t slot = view.changed(i);
-    if (!view.ran_to_its_end(slot)) continue;
+    if (!view.ended_after_running(slot)) continue;
     const float ran = ran_s(view, slot);
     add(of_size(view, slot), ran, 0);
     if (Mean* mean = of_user(view, slot)) add(*mean, ran, 0);

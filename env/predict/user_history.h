@@ -53,7 +53,7 @@ class UserHistory {
   YARD_HD void learn_finished(const View& view) {
     for (int32_t i = 0; i < view.num_changed(); ++i) {
       const int32_t slot = view.changed(i);
-      if (!view.ran_to_its_end(slot)) continue;
+      if (!view.ended_after_running(slot)) continue;
       observe(view.user(slot), view.submit_us(slot), log2_seconds(view.attained_us(slot)));
     }
   }

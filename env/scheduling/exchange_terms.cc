@@ -13,7 +13,7 @@ ExchangeInterferenceTerms::ExchangeInterferenceTerms(const View& view,
     const int32_t part = view.first_part(slot);
     if (view.shaped(slot) || part == kNone || view.next_part(part) == kNone) continue;
     const std::vector<Piece> pieces = held_pieces(view, slot);
-    const AllReduceSettings exchange = view.exchange(slot);
+    const AllReduceSettings exchange = view.all_reduce_settings(slot);
     const IsolatedThroughput isolated =
         throughput_model.isolated_throughput(slot, pieces, exchange.all_reduce);
     for (const Piece& p : pieces) {

@@ -63,7 +63,7 @@ class ExchangeInterferenceTerms {
 
   // Return the variables of a running job on its placement, and of a waiting job on `pieces`.
   LinkVariables variables(int32_t slot) const {
-    return variables(slot, held_pieces(view_, slot), view_.exchange(slot));
+    return variables(slot, held_pieces(view_, slot), view_.all_reduce_settings(slot));
   }
   LinkVariables variables(int32_t slot, std::span<const Piece> pieces,
                           const AllReduceSettings& exchange) const;

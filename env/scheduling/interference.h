@@ -50,7 +50,7 @@ class InterferenceModel {
   // Records the terms of all running jobs. Call scan() after the decision is made.
   template <class TermsOf>
   void scan(const View& view, const TermsOf& terms_of) const {
-    for (int32_t slot = 0; slot < view.high_water(); ++slot) samples_[slot].runs = false;
+    for (int32_t slot = 0; slot < view.slot_high_water(); ++slot) samples_[slot].runs = false;
     for (const int32_t slot : view.held()) {
       if (view.phase(slot) != Phase::kRunning) continue;
       samples_[slot] = {terms_of(slot), view.attained_us(slot), view.worked_us(slot),

@@ -31,7 +31,8 @@ void JointScheduler::on_events(const View& view, std::byte* memory) {
   const Columns at = columns(view, memory);
   for (int32_t i = 0; i < view.num_changed(); ++i) {
     const int32_t slot = view.changed(i);
-    at.since_us[slot] = view.phase(slot) == Phase::kRunning ? view.since_us(slot) : view.now_us();
+    at.since_us[slot] =
+        view.phase(slot) == Phase::kRunning ? view.unchanged_since_us(slot) : view.now_us();
   }
 }
 
@@ -47,7 +48,8 @@ JointScheduler::JointScheduler(const JointConfig& config, const View& view, std:
                       [this](int32_t a) { return movable(a); }}) {}
 
 void JointScheduler::begin_round(const std::function<double(int32_t)>& seconds) {
-  round_ = {.queue = std::min(1.0, static_cast<double>(view_.waiting_gpus()) / view_.total_gpus())};
+  round_ = {.queue = std::min(
+                1.0, static_cast<double>(view_.gpus_requested_by_waiting()) / view_.total_gpus())};
   std::vector<int32_t> live;
   const auto add_job = [&](int32_t slot) {
     const double best = std::max(throughput_model_.best_throughput(slot), kMinRate);
@@ -125,7 +127,8 @@ double JointScheduler::key(int32_t slot, double seconds) const {
 }
 
 JointScheduler::Rank JointScheduler::waiting_rank(int32_t slot) const {
-  const double waited_h = static_cast<double>(view_.now_us() - view_.since_us(slot)) / 3.6e9;
+  const double waited_h =
+      static_cast<double>(view_.now_us() - view_.unchanged_since_us(slot)) / 3.6e9;
   const double by_wait = config_.order_by_wait * log2_coarse(1 + waited_h);
   return {key(slot, job_stats(slot).left_s) + by_wait, view_.serial(slot)};
 }
@@ -143,9 +146,9 @@ bool JointScheduler::movable(int32_t slot) const {
 }
 
 bool JointScheduler::preemptible_for(int32_t a, int32_t b) const {
-  if (!view_.holds(a) || !view_.preemptible(a)) return false;
+  if (!view_.holds_gpus(a) || !view_.preemptible(a)) return false;
   if (round_.running || b != round_.current_job || !job_stats(a).held) return false;
-  return current_rank_ < held_rank(a) && (view_.preempted(a) == 0 || movable(a));
+  return current_rank_ < held_rank(a) && (view_.times_preempted(a) == 0 || movable(a));
 }
 
 double JointScheduler::size(int32_t slot) const {
@@ -228,7 +231,8 @@ bool JointScheduler::may_wait_or_stay() const {
   if (round_.running) return true;
   const bool typed =
       expert_action_ == kStay || options_[static_cast<size_t>(expert_action_)].type != kNone;
-  return config_.hold && typed && view_.num_live() > view_.num_waiting() + view_.num_blocked();
+  return config_.hold && typed &&
+         view_.num_live() > view_.num_waiting() + view_.num_blocked_by_dependencies();
 }
 
 // Computes the score of all options and suggests one.
@@ -295,7 +299,8 @@ double JointScheduler::ideal_score(int32_t slot) const {
 
 // The score below which a waiting job keeps waiting.
 double JointScheduler::min_score(int32_t slot) const {
-  const double waited_s = static_cast<double>(view_.now_us() - view_.since_us(slot)) * 1e-6;
+  const double waited_s =
+      static_cast<double>(view_.now_us() - view_.unchanged_since_us(slot)) * 1e-6;
   return ideal_score(slot) + log2_coarse(config_.rate_floor) - waited_s / config_.patience_s +
          config_.hold_by_length * job_stats(slot).length + config_.hold_by_size * size(slot) +
          config_.hold_by_queue * round_.queue;

@@ -56,8 +56,9 @@ MlfsJobState mlfs_job_state(const View& view, const RunEstimate& total_s, int32_
   job.urgency = static_cast<double>(std::max<int64_t>(view.priority(slot), 1));
   job.iteration = static_cast<double>(1 + view.worked_us(slot) / kIterationUs);
   job.last_fall = last_fall(view, slot, job.iteration);
-  if (view.due_us(slot) != kNone) {
-    job.to_deadline_h = static_cast<double>(view.due_us(slot) - view.now_us()) / kUsPerHour;
+  if (view.first_deadline_us(slot) != kNone) {
+    job.to_deadline_h =
+        static_cast<double>(view.first_deadline_us(slot) - view.now_us()) / kUsPerHour;
   }
   job.left_h = total_s(slot) / 3600 - static_cast<double>(ran_us) / kUsPerHour;
   // Its whole wait, also before it ran; otherwise a preempted job would come last.
@@ -107,11 +108,11 @@ std::vector<MlfsPreemptibleJob> mlfs_preemptible_jobs(const View& view, const Ru
 int32_t mlfs_preemption_budget(const View& view, const RunEstimate& total_s,
                                const MlfsSettings& rule) {
   if (view.num_waiting() == 0) return 0;
-  for (int32_t slot = 0; slot < view.high_water(); ++slot) {
+  for (int32_t slot = 0; slot < view.slot_high_water(); ++slot) {
     const Phase phase = view.phase(slot);
     if (phase == Phase::kStopping) return 0;
-    if (phase != Phase::kWaiting || view.preempted(slot) == 0) continue;
-    if (view.now_us() - view.since_us(slot) < rule.round_length_us()) return 0;
+    if (phase != Phase::kWaiting || view.times_preempted(slot) == 0) continue;
+    if (view.now_us() - view.unchanged_since_us(slot) < rule.round_length_us()) return 0;
   }
   const auto holders = static_cast<double>(mlfs_preemptible_jobs(view, total_s, rule).size());
   return static_cast<int32_t>(std::ceil(rule.stopped_share * holders));

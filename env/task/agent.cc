@@ -11,7 +11,7 @@ Action ActionList::at(int32_t index) const {
   return {.kind = Action::kNoOp};
 }
 
-void ActionList::prefer_expert(double gap) {
+void ActionList::set_priors_for_expert(double gap) {
   const float behind = -static_cast<float>(gap);
   for (int32_t i = 0; i < size(); ++i) {
     actions[static_cast<size_t>(i)].prior = i == expert ? 0 : behind;

@@ -58,7 +58,7 @@ struct ActionList {
   // Returns the action with this index, or the no-op for any index from size() on.
   Action at(int32_t index) const;
   // Sets every prior: 0 for the expert's action, -gap for all other actions.
-  void prefer_expert(double gap);
+  void set_priors_for_expert(double gap);
 };
 
 // What an agent remembers between decisions: one flat block of bytes, zero at first. An agent with
@@ -153,7 +153,7 @@ class Agent {
   }
 
   // Returns numbers that make the random seed of each sample within a decision different.
-  virtual std::vector<uint64_t> sample_key(const View&, const AgentMemory&, int step) const {
+  virtual std::vector<uint64_t> sampling_rng_keys(const View&, const AgentMemory&, int step) const {
     return {static_cast<uint64_t>(step)};
   }
 
@@ -176,7 +176,7 @@ class Agent {
 // Returns the features at `out` as a struct of floats, all set to zero, and moves `out` to the end
 // of the struct.
 template <class Row>
-Row& next_features(float*& out) {
+Row& append_feature_row(float*& out) {
   Row* row = new (out) Row{};
   out += sizeof(Row) / sizeof(float);
   return *row;

@@ -93,12 +93,12 @@ class Candidates {
     for (int32_t i = 0; i < *size_; ++i) {
       Candidate& c = list_[i];
       const bool stays =
-          view.serial(c.slot) == c.serial() && belongs(view.phase(c.slot), with_held);
+          view.serial(c.slot) == c.serial() && is_candidate_phase(view.phase(c.slot), with_held);
       if (!stays) {
         listed_[c.slot] = 0;
         continue;
       }
-      c.ran = view.started(c.slot) > 0;
+      c.ran = view.times_started(c.slot) > 0;
       visit(c);
       if (n != i) list_[n] = c;
       ++n;
@@ -150,7 +150,7 @@ class Candidates {
     return true;
   }
 
-  YARD_HD static bool belongs(Phase phase, bool with_held) {
+  YARD_HD static bool is_candidate_phase(Phase phase, bool with_held) {
     constexpr auto bit = [](Phase p) { return 1u << static_cast<unsigned>(p); };
     const unsigned held = bit(Phase::kRunning) | bit(Phase::kStarting) | bit(Phase::kStopping);
     const unsigned phases = bit(Phase::kWaiting) | (with_held ? held : 0);
@@ -166,7 +166,7 @@ class Candidates {
     c.submit_us = view.submit_us(slot);
     c.slot = slot;
     c.user = view.user(slot);
-    c.ran = view.started(slot) > 0;
+    c.ran = view.times_started(slot) > 0;
     c.gpus = view.gpus_at_least_one(slot);
     c.log2_gpus = log2_coarse(c.gpus);
     visit(c);

@@ -116,8 +116,9 @@ bool legal(const View& view, const Parameters& config, int32_t slot) {
              (config.rule != PlacementRule::kConsolidate || can_place(view, config.rule, slot));
     case Phase::kRunning:
       return config.preempt && view.preemptible(slot) && view.num_waiting() > 0 &&
-             view.now_us() - view.since_us(slot) >= config.quantum_us &&
-             view.now_us() > view.since_us(slot);  // a job that has just started continues
+             view.now_us() - view.unchanged_since_us(slot) >= config.quantum_us &&
+             view.now_us() >
+                 view.unchanged_since_us(slot);  // a job that has just started continues
     default:
       return false;
   }
@@ -272,12 +273,13 @@ void write_prior(const Parameters& config, const Window& w, int32_t pick, Action
 void write_state(const View& view, const Parameters& config, bool expert_noop, StateFeatures& c) {
   const auto total = static_cast<float>(view.total_gpus());
   const int32_t stopping =
-      view.num_live() - view.num_blocked() - view.num_waiting() - view.num_held();
+      view.num_live() - view.num_blocked_by_dependencies() - view.num_waiting() - view.num_held();
   c.free = static_cast<float>(view.free_gpus()) / total;
   c.waiting = log2_coarse(1.0 + view.num_waiting()) * 0.125F;
   c.held = log2_coarse(1.0 + view.num_held()) * 0.125F;
   c.demand =
-      log2_coarse(1.0 + static_cast<double>(view.waiting_gpus()) / view.total_gpus()) * 0.25F;
+      log2_coarse(1.0 + static_cast<double>(view.gpus_requested_by_waiting()) / view.total_gpus()) *
+      0.25F;
   c.preempts = config.preempt ? 1.0F : 0.0F;
   c.expert_does_nothing = expert_noop ? 1.0F : 0.0F;
   c.live = static_cast<float>(view.num_live()) / 64;
@@ -360,11 +362,11 @@ class Dispatcher final : public ConfiguredAgent<Config> {
     for (int32_t r = 0; r < list.size(); ++r) {
       const Candidate& c = candidates[list.actions[static_cast<size_t>(r)].index];
       still[r] = candidates.features(c, [&](float* values) {
-        write_features(view, parameters_, c, next_features<JobFeatures>(values));
+        write_features(view, parameters_, c, append_feature_row<JobFeatures>(values));
       });
     }
     for (int32_t r = 0; r < list.size(); ++r) {
-      auto& row = next_features<JobFeatures>(out);
+      auto& row = append_feature_row<JobFeatures>(out);
       memcpy(&row, still[r], sizeof row);
       row.holds = static_cast<float>(list.actions[static_cast<size_t>(r)].kind);
       row.expert_action = r == list.expert;
@@ -372,7 +374,7 @@ class Dispatcher final : public ConfiguredAgent<Config> {
   }
   void describe_state(const View& view, AgentMemory&, const ActionList& list,
                       float* out) const override {
-    write_state(view, parameters_, list.expert == kNone, next_features<StateFeatures>(out));
+    write_state(view, parameters_, list.expert == kNone, append_feature_row<StateFeatures>(out));
   }
 
   void apply(const View& view, AgentMemory& memory, const Action& action,
@@ -414,7 +416,8 @@ class Dispatcher final : public ConfiguredAgent<Config> {
   }
 
   bool wakes(const View& view) const {
-    const bool none_runs = view.num_waiting() + view.num_blocked() == view.num_live();
+    const bool none_runs =
+        view.num_waiting() + view.num_blocked_by_dependencies() == view.num_live();
     return view.num_waiting() > 0 && (config_.preempt || none_runs);
   }
 

@@ -110,7 +110,7 @@ class Dl2 final : public ConfiguredAgent<Config> {
     }
     if (!any) return out.clear();
     out.expert = expert_action(view, *sizes);
-    out.prefer_expert(config_.prior_gap);
+    out.set_priors_for_expert(config_.prior_gap);
     memory.cache = sizes;
   }
 
@@ -120,7 +120,7 @@ class Dl2 final : public ConfiguredAgent<Config> {
     const ThroughputModel throughput_model(view);
     const RowFeatures* first = nullptr;
     for (const Action& a : list.actions) {
-      auto& f = next_features<RowFeatures>(out);
+      auto& f = append_feature_row<RowFeatures>(out);
       if (a.kind == 0) {
         write_job(view, throughput_model, sizes,
                   sizes.jobs_with_sizes()[static_cast<size_t>(a.index)], f);
@@ -134,7 +134,7 @@ class Dl2 final : public ConfiguredAgent<Config> {
 
   void describe_state(const View& view, AgentMemory& memory, const ActionList&,
                       float* out) const override {
-    auto& f = next_features<StateFeatures>(out);
+    auto& f = append_feature_row<StateFeatures>(out);
     const ElasticSizes& sizes = *static_cast<const ElasticSizes*>(memory.cache.get());
     f.gpus_used = static_cast<float>(sizes.used().gpus);
     f.cpus_used = static_cast<float>(sizes.used().cpus);

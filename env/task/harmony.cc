@@ -19,9 +19,9 @@
 namespace yard {
 namespace {
 
-using partial_job::add, partial_job::num_requested_tasks, partial_job::can_complete,
+using partial_job::add, partial_job::num_requested_tasks, partial_job::can_complete_placement,
     partial_job::num_role_groups;
-using partial_job::num_tasks, partial_job::takes, partial_job::tasks_left;
+using partial_job::num_tasks, partial_job::takes, partial_job::unplaced_tasks;
 
 constexpr int kJobs = 4, kRoles = 2, kServers = 16;
 constexpr int kRows = kJobs * kRoles * kServers;
@@ -124,7 +124,7 @@ class Harmony final : public ConfiguredAgent<Config> {
     out.noop_legal = false;
     const auto balanced = [&](const ListedAction& c) { return balance_score(view, c, pieces); };
     out.expert = best_server(all, balanced);
-    out.prefer_expert(config_.prior_gap);
+    out.set_priors_for_expert(config_.prior_gap);
     if (!out.needs_exploration) return;
     // Bin packing: the least free share that suffices.
     const auto packed = [&](const ListedAction& c) {
@@ -148,7 +148,7 @@ class Harmony final : public ConfiguredAgent<Config> {
     for (const Action& a : list.actions) {
       order += a.slot != last;
       last = a.slot;
-      auto& f = next_features<RowFeatures>(out);
+      auto& f = append_feature_row<RowFeatures>(out);
       write_choice(view, throughputs, {a.slot, a.kind, a.index}, pieces, order, f);
       std::vector<Piece> with = pieces;
       add(view, a.slot, a.kind, a.index, with);
@@ -158,7 +158,7 @@ class Harmony final : public ConfiguredAgent<Config> {
   }
   void describe_state(const View& view, AgentMemory& memory, const ActionList&,
                       float* out) const override {
-    auto& f = next_features<StateFeatures>(out);
+    auto& f = append_feature_row<StateFeatures>(out);
     const SpecColumns& spec = view.spec();
     const TaskPlacer placer(view);
     double cpus = 0;
@@ -262,7 +262,7 @@ class Harmony final : public ConfiguredAgent<Config> {
           std::ranges::count(unplaceable, view.request_class(slot)) > 0) {
         continue;
       }
-      if (can_complete(view, slot, {})) {
+      if (can_complete_placement(view, slot, {})) {
         out.push_back(slot);
         if (!view.shaped(slot)) break;
       } else {
@@ -279,7 +279,7 @@ class Harmony final : public ConfiguredAgent<Config> {
     if (view.shaped(c.slot)) return room;
     const bool continues =
         std::ranges::any_of(pieces, [&](const Piece& p) { return p.node == c.node; });
-    const bool whole = pieces.empty() && view.node_free(c.node) >= view.gpus(c.slot);
+    const bool whole = pieces.empty() && view.node_free_gpus(c.node) >= view.gpus(c.slot);
     return room + kTogether * continues + kTogether * whole;
   }
 
@@ -302,7 +302,7 @@ class Harmony final : public ConfiguredAgent<Config> {
       const bool continues = partial(memory).slot == slot;
       const std::vector<Piece> pieces =
           continues ? pieces_of(view, partial(memory)) : std::vector<Piece>();
-      const std::vector<int32_t> left = tasks_left(view, slot, pieces);
+      const std::vector<int32_t> left = unplaced_tasks(view, slot, pieces);
       for (int32_t g = 0; g < static_cast<int32_t>(left.size()); ++g) {
         if (left[static_cast<size_t>(g)] == 0) continue;
         const std::vector<ListedAction> here = servers(view, slot, g, pieces);
@@ -330,7 +330,7 @@ class Harmony final : public ConfiguredAgent<Config> {
     const auto can_complete_with = [&](const ListedAction& c) {
       std::vector<Piece> with = pieces;
       add(view, slot, group, c.node, with);
-      return can_complete(view, slot, with);
+      return can_complete_placement(view, slot, with);
     };
     size_t from = 0, to = all.size();
     for (; from < to && out.size() < kServers / 2; ++from) {
@@ -359,7 +359,7 @@ class Harmony final : public ConfiguredAgent<Config> {
     const TaskPlacer placer(view);
     const TaskPlacer::Shares room = free_shares(view, c, pieces);
     const TaskPlacer::Shares takes = placer.need(c.slot, c.group, c.node);
-    const std::vector<int32_t> left = tasks_left(view, c.slot, pieces);
+    const std::vector<int32_t> left = unplaced_tasks(view, c.slot, pieces);
     int32_t without = 0, own = 0;
     for (const int32_t n : left) without += n;
     for (const Piece& p : pieces) {
@@ -372,8 +372,8 @@ class Harmony final : public ConfiguredAgent<Config> {
     f.tasks_left = static_cast<float>(without) / static_cast<float>(tasks);
     if (limit_us > 0) f.length = scaled_log2_seconds(1e-6 * static_cast<double>(limit_us));
     f.no_length = limit_us <= 0;
-    f.waited =
-        scaled_log2_seconds(1e-6 * static_cast<double>(view.now_us() - view.since_us(c.slot)));
+    f.waited = scaled_log2_seconds(
+        1e-6 * static_cast<double>(view.now_us() - view.unchanged_since_us(c.slot)));
     f.order = static_cast<float>(order) / 8;
     f.gpus_free = static_cast<float>(room.gpus);
     f.cpus_free = static_cast<float>(room.cpus);

@@ -137,7 +137,7 @@ class Meta final : public ConfiguredAgent<Config> {
     }
     out.expert = 0;
     out.noop_legal = false;
-    out.prefer_expert(config_.prior_gap);
+    out.set_priors_for_expert(config_.prior_gap);
     if (out.needs_exploration) out.actions[most_uncertain(view, memory, *listed)].explore = true;
     memory.cache = listed;
   }
@@ -150,7 +150,7 @@ class Meta final : public ConfiguredAgent<Config> {
     const bool exchanges = partial(memory.data()).slot != kNone;
     for (const Action& a : list.actions) {
       const Way& way = ways_of(memory)[static_cast<size_t>(a.index)];
-      auto& f = next_features<RowFeatures>(out);
+      auto& f = append_feature_row<RowFeatures>(out);
       write_row(view, throughput_model, terms, learned, way, f);
       f.exchanges = exchanges;
       if (exchanges) {
@@ -169,12 +169,12 @@ class Meta final : public ConfiguredAgent<Config> {
 
   void describe_state(const View& view, AgentMemory&, const ActionList&,
                       float* out) const override {
-    auto& f = next_features<StateFeatures>(out);
+    auto& f = append_feature_row<StateFeatures>(out);
     const SpecColumns& spec = view.spec();
     int32_t broken = 0;
     double links = 0;
     for (int32_t node = 0; node < spec.num_nodes; ++node) {
-      if (view.node_free(node) < spec.node_gpus[node]) broken += view.node_free(node);
+      if (view.node_free_gpus(node) < spec.node_gpus[node]) broken += view.node_free_gpus(node);
       if (spec.node_up_bytes[node] <= 0) continue;
       links += static_cast<double>(view.link_bytes_per_s(node)) /
                static_cast<double>(spec.node_up_bytes[node]);
@@ -183,7 +183,7 @@ class Meta final : public ConfiguredAgent<Config> {
     const auto free = static_cast<float>(view.free_gpus());
     f.free = free / total;
     f.fragmented = free > 0 ? static_cast<float>(broken) / free : 0;
-    f.queue = std::min(4.0F, static_cast<float>(view.waiting_gpus()) / total);
+    f.queue = std::min(4.0F, static_cast<float>(view.gpus_requested_by_waiting()) / total);
     f.waiting = log2_of(1.0 + view.num_waiting()) / 8;
     f.live = log2_of(1.0 + view.num_live()) / 8;
     f.links = static_cast<float>(links / std::max(1, spec.num_nodes));
@@ -234,7 +234,7 @@ class Meta final : public ConfiguredAgent<Config> {
   }
 
   bool is_asked(const View& view, int32_t slot, std::span<const Piece> pieces) const {
-    return config_.second_head && view.gpus(slot) > 1 && view.may_choose_exchange(slot) &&
+    return config_.second_head && view.gpus(slot) > 1 && view.may_choose_all_reduce(slot) &&
            !view.shaped(slot) && pieces.size() <= kMaxPieces;
   }
 
@@ -249,7 +249,7 @@ class Meta final : public ConfiguredAgent<Config> {
   static double seconds_left(const View& view, int32_t slot) {
     if (view.limit_us(slot) <= 0) return std::numeric_limits<double>::infinity();
     return 1e-6 * static_cast<double>(std::max<int64_t>(
-                      0, view.limit_us(slot) - (view.holds(slot) ? view.worked_us(slot) : 0)));
+                      0, view.limit_us(slot) - (view.holds_gpus(slot) ? view.worked_us(slot) : 0)));
   }
 
   // Returns the first job in the queue with a placement, then the shortest of the others with one.
@@ -303,12 +303,13 @@ class Meta final : public ConfiguredAgent<Config> {
     f.size = log2_of(view.gpus_at_least_one(slot)) / 4;
     f.no_length = std::isinf(left_s);
     if (!std::isinf(left_s)) f.length = scaled_log2_seconds(left_s);
-    f.waited = scaled_log2_seconds(1e-6 * static_cast<double>(view.now_us() - view.since_us(slot)));
+    f.waited = scaled_log2_seconds(
+        1e-6 * static_cast<double>(view.now_us() - view.unchanged_since_us(slot)));
     const int32_t fewest =
         (view.gpus_at_least_one(slot) + spec.max_node_gpus - 1) / spec.max_node_gpus;
     const auto nodes = log2_of(static_cast<double>(pieces.size()));
     int32_t left_over = 0;
-    for (const Piece& p : pieces) left_over += view.node_free(p.node) - p.gpus;
+    for (const Piece& p : pieces) left_over += view.node_free_gpus(p.node) - p.gpus;
     f.nodes = nodes / 4;
     f.beyond = nodes - log2_of(fewest);
     f.left_over = static_cast<float>(left_over) / static_cast<float>(spec.max_node_gpus);

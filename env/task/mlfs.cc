@@ -125,9 +125,10 @@ class Mlfs final : public ConfiguredAgent<Config> {
     const RemainingTimes::Evaluator now(remaining_times_, view, bump);
     for (int32_t i = 0; i < view.num_changed(); ++i) {
       const int32_t slot = view.changed(i);
-      if (!view.ran_to_its_end(slot)) continue;
-      m.kept.met += view.due_us(slot) != kNone && view.now_us() <= view.due_us(slot);
-      m.kept.due += view.due_us(slot) != kNone;
+      if (!view.ended_after_running(slot)) continue;
+      m.kept.met +=
+          view.first_deadline_us(slot) != kNone && view.now_us() <= view.first_deadline_us(slot);
+      m.kept.due += view.first_deadline_us(slot) != kNone;
       if (!view.may_end_early(slot)) continue;
       ++m.kept.measured;
       const double accuracy = mlfs_progress_to_enough(view, slot);
@@ -152,7 +153,7 @@ class Mlfs final : public ConfiguredAgent<Config> {
     out.noop_legal = !has_room && view.num_held() > 0;
     if (out.expert != kNone) out.actions[static_cast<size_t>(out.expert)].index = kExpert;
     if (out.expert == kNone && !out.noop_legal) out.expert = 0;
-    out.prefer_expert(config_.prior_gap);
+    out.set_priors_for_expert(config_.prior_gap);
     for (int32_t i = 0; i < out.size(); ++i) {
       Action& a = out.actions[static_cast<size_t>(i)];
       if (is_preemption(a) && i != out.expert) a.prior -= static_cast<float>(config_.stop_gap);
@@ -167,7 +168,7 @@ class Mlfs final : public ConfiguredAgent<Config> {
     const std::vector<Holder> holders = holders_of(view, m, now);
     const double highest = highest_priority(view, m);
     for (const Action& a : list.actions) {
-      auto& f = next_features<RowFeatures>(out);
+      auto& f = append_feature_row<RowFeatures>(out);
       describe_job(view, m, now, a, highest, f);
       if (is_preemption(a)) {
         describe_victims(view, m, a, victims_for(view, m, now, a, holders), f);
@@ -178,7 +179,7 @@ class Mlfs final : public ConfiguredAgent<Config> {
   }
   void describe_state(const View& view, AgentMemory& memory, const ActionList&,
                       float* out) const override {
-    auto& f = next_features<StateFeatures>(out);
+    auto& f = append_feature_row<StateFeatures>(out);
     const TaskPlacer placer(view);
     const int32_t nodes = view.spec().num_nodes;
     double cores = 0, overloaded = 0;
@@ -190,7 +191,7 @@ class Mlfs final : public ConfiguredAgent<Config> {
     const auto total = static_cast<float>(view.total_gpus());
     f.free = static_cast<float>(view.free_gpus()) / total;
     f.cores_free = static_cast<float>(cores);
-    f.queue = std::min(4.0F, static_cast<float>(view.waiting_gpus()) / total);
+    f.queue = std::min(4.0F, static_cast<float>(view.gpus_requested_by_waiting()) / total);
     f.waiting = log2_of(1.0 + view.num_waiting()) / 8;
     f.live = log2_of(1.0 + view.num_live()) / 8;
     f.overloaded = static_cast<float>(overloaded);
@@ -246,8 +247,8 @@ class Mlfs final : public ConfiguredAgent<Config> {
   double cumulative_reward(const View& view, const AgentMemory& memory,
                            double job_s) const override {
     const AgentState& kept = *reinterpret_cast<const AgentState*>(memory.data());
-    return config_.goals.reward({job_s, kept.met, view.moved_bytes(), kept.satisfied, kept.accuracy,
-                                 kept.due, kept.measured});
+    return config_.goals.reward({job_s, kept.met, view.bytes_moved_between_nodes(), kept.satisfied,
+                                 kept.accuracy, kept.due, kept.measured});
   }
 
  private:
@@ -409,8 +410,8 @@ class Mlfs final : public ConfiguredAgent<Config> {
     f.ran = scaled_log2_seconds(ran_s);
     f.waited = scaled_log2_seconds(
         1e-6 * static_cast<double>(view.now_us() - view.submit_us(slot)) - ran_s);
-    const double due_s = 1e-6 * static_cast<double>(view.due_us(slot) - view.now_us());
-    if (view.due_us(slot) != kNone && due_s > 0) {
+    const double due_s = 1e-6 * static_cast<double>(view.first_deadline_us(slot) - view.now_us());
+    if (view.first_deadline_us(slot) != kNone && due_s > 0) {
       f.due = 1;
       f.slack = std::copysign(log2_of(1 + std::abs(due_s - left_s) / 60) / 8,
                               static_cast<float>(due_s - left_s));

@@ -33,8 +33,8 @@ inline void add(const View& view, int32_t slot, int32_t group, int32_t node,
   mine->tasks += view.shaped(slot);
 }
 
-inline std::vector<int32_t> tasks_left(const View& view, int32_t slot,
-                                       std::span<const Piece> pieces) {
+inline std::vector<int32_t> unplaced_tasks(const View& view, int32_t slot,
+                                           std::span<const Piece> pieces) {
   std::vector<int32_t> left;
   for (int32_t g = 0; g < num_role_groups(view, slot); ++g)
     left.push_back(num_requested_tasks(view, slot, g));
@@ -62,29 +62,32 @@ inline bool takes(const View& view, int32_t slot, std::span<const Piece> pieces,
   return TaskPlacer(view).takes(slot, pieces, group, node);
 }
 
-// Returns whether all tasks left fit by first-fit on the nodes from `first` on, then before it.
-inline bool can_complete_from(const View& view, int32_t slot, std::vector<Piece> pieces,
-                              int32_t first) {
+// Returns whether all tasks left fit by first-fit on the nodes from `first_node` on, then before
+// it.
+inline bool can_complete_placement_from(const View& view, int32_t slot, std::vector<Piece> pieces,
+                                        int32_t first_node) {
   const int32_t nodes = view.spec().num_nodes;
-  const std::vector<int32_t> left = tasks_left(view, slot, pieces);
+  const std::vector<int32_t> left = unplaced_tasks(view, slot, pieces);
   for (int32_t g = 0; g < static_cast<int32_t>(left.size()); ++g) {
     int32_t passed = 0;
     for (int32_t t = 0; t < left[static_cast<size_t>(g)]; ++t) {
-      while (passed < nodes && !takes(view, slot, pieces, g, (first + passed) % nodes)) ++passed;
+      while (passed < nodes && !takes(view, slot, pieces, g, (first_node + passed) % nodes))
+        ++passed;
       if (passed == nodes) return false;
-      add(view, slot, g, (first + passed) % nodes, pieces);
+      add(view, slot, g, (first_node + passed) % nodes, pieces);
     }
   }
   return true;
 }
 
 // Returns whether all tasks left fit by first-fit, on one GPU type if the cluster requires it.
-inline bool can_complete(const View& view, int32_t slot, const std::vector<Piece>& pieces) {
+inline bool can_complete_placement(const View& view, int32_t slot,
+                                   const std::vector<Piece>& pieces) {
   const SpecColumns& spec = view.spec();
-  if (!spec.one_type) return can_complete_from(view, slot, pieces, 0);
+  if (!spec.one_type) return can_complete_placement_from(view, slot, pieces, 0);
   for (int32_t first = 0; first < spec.num_nodes; ++first) {
     const bool new_type = first == 0 || spec.node_type[first] != spec.node_type[first - 1];
-    if (new_type && can_complete_from(view, slot, pieces, first)) return true;
+    if (new_type && can_complete_placement_from(view, slot, pieces, first)) return true;
   }
   return false;
 }

@@ -113,9 +113,10 @@ void describe_moment(const View& view, const JointConfig& config, const JointSch
   f.left = scaled_log2_seconds(job.left_s);
   f.size = bounded(joint.size(slot), 4);
   f.gain = bounded(job.gain, 4);
-  f.waited = scaled_log2_seconds(static_cast<double>(view.now_us() - view.since_us(slot)) * 1e-6);
+  f.waited = scaled_log2_seconds(
+      static_cast<double>(view.now_us() - view.unchanged_since_us(slot)) * 1e-6);
   f.attained = scaled_log2_seconds(static_cast<double>(view.attained_us(slot)) * 1e-6);
-  f.preempted = log2_coarse(1.0 + view.preempted(slot)) * 0.5F;
+  f.preempted = log2_coarse(1.0 + view.times_preempted(slot)) * 0.5F;
   f.runs = joint.is_visiting_running_jobs();
   f.best_score_over_wait = bounded(best_score - joint.wait_score(), 4);
   f.expert_stays = joint.expert_action() == JointScheduler::kStay;
@@ -243,14 +244,14 @@ class Pilot final : public ConfiguredAgent<Config> {
     const double best = best_score(joint, list);
     for (const Action& a : list.actions) {
       describe_option(view, joint, static_cast<size_t>(a.index), best,
-                      next_features<OptionFeatures>(out));
+                      append_feature_row<OptionFeatures>(out));
     }
   }
   void describe_state(const View& view, AgentMemory& memory, const ActionList& list,
                       float* out) const override {
     const JointScheduler& joint = joint_of(view, memory);
     describe_moment(view, config_, joint, best_score(joint, list),
-                    next_features<StateFeatures>(out));
+                    append_feature_row<StateFeatures>(out));
   }
 
   void apply(const View& view, AgentMemory& memory, const Action& action,
@@ -264,8 +265,8 @@ class Pilot final : public ConfiguredAgent<Config> {
   }
 
   // The same request has the same answer, whatever was asked before.
-  std::vector<uint64_t> sample_key(const View& view, const AgentMemory& memory,
-                                   int) const override {
+  std::vector<uint64_t> sampling_rng_keys(const View& view, const AgentMemory& memory,
+                                          int) const override {
     const JointScheduler& joint = *static_cast<const JointScheduler*>(memory.cache.get());
     return {static_cast<uint64_t>(view.submit_us(joint.current_job())),
             static_cast<uint64_t>(joint.position_in_pass()),

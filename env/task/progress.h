@@ -12,7 +12,7 @@ namespace yard {
 // share of its work done. A job's total work is its user's limit. Requires: level() >= kEstimate.
 inline double training_progress(const View& view) {
   double sum = view.num_finished();
-  for (int32_t slot = 0; slot < view.high_water(); ++slot) {
+  for (int32_t slot = 0; slot < view.slot_high_water(); ++slot) {
     if (view.phase(slot) == Phase::kFree || view.finished(slot)) continue;
     const int64_t all = view.limit_us(slot);
     if (all <= 0) continue;

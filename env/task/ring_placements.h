@@ -44,20 +44,20 @@ inline std::vector<CandidatePlacement> ring_placements(const View& view,
     CandidatePlacement found{rule, {}};
     int32_t left = gpus;
     for (const int32_t node : order) {
-      const int32_t n = std::min(left, view.node_free(node));
+      const int32_t n = std::min(left, view.node_free_gpus(node));
       if (n > 0) found.pieces.push_back({node, n});
       left -= n;
     }
     if (left == 0) out.push_back(std::move(found));
   };
-  const auto used = [&](int32_t node) { return spec.node_gpus[node] - view.node_free(node); };
+  const auto used = [&](int32_t node) { return spec.node_gpus[node] - view.node_free_gpus(node); };
 
   CandidatePlacement even{CandidatePlacement::kEven, {}};
   std::vector<int32_t> got(static_cast<size_t>(spec.num_nodes), 0);
   int32_t placed = 0;
   for (; placed < gpus; ++placed) {
     const auto left = [&](int32_t node) {
-      return view.node_free(node) - got[static_cast<size_t>(node)];
+      return view.node_free_gpus(node) - got[static_cast<size_t>(node)];
     };
     const auto emptiest = std::ranges::max_element(nodes, {}, left);
     if (emptiest == nodes.end() || left(*emptiest) == 0) break;
@@ -71,11 +71,11 @@ inline std::vector<CandidatePlacement> ring_placements(const View& view,
   if (placed == gpus) out.push_back(std::move(even));
   // Places the job on one node if one can hold it, or else on the nodes that give most GPUs.
   fill_in_order(CandidatePlacement::kQuiet, [&](int32_t node) {
-    const int32_t given = std::min(gpus, view.node_free(node));
+    const int32_t given = std::min(gpus, view.node_free_gpus(node));
     return std::pair(-given, used(node));
   });
   fill_in_order(CandidatePlacement::kClear, [&](int32_t node) {
-    return std::pair(view.link_bytes_per_s(node), -int64_t{view.node_free(node)});
+    return std::pair(view.link_bytes_per_s(node), -int64_t{view.node_free_gpus(node)});
   });
 
   // Merges equal placements.

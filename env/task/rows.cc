@@ -10,12 +10,13 @@
 
 namespace yard {
 
-YARD_WIDEST void add_to_rows(const float* rows, const float* moment, int32_t n, float* out) {
-  plain::add_to_rows(rows, moment, n, out);
+YARD_WIDEST void add_to_each_row(const float* rows, const float* moment, int32_t n, float* out) {
+  plain::add_to_each_row(rows, moment, n, out);
 }
 
-YARD_WIDEST int32_t mark_at_most(const int32_t* values, int32_t n, int32_t most, uint8_t* flags) {
-  return plain::mark_at_most(values, n, most, flags);
+YARD_WIDEST int32_t flag_values_at_most(const int32_t* values, int32_t n, int32_t most,
+                                        uint8_t* flags) {
+  return plain::flag_values_at_most(values, n, most, flags);
 }
 
 }  // namespace yard

@@ -12,8 +12,8 @@ constexpr int kRowFeatures = 8;
 
 namespace plain {
 
-YARD_HD inline void add_to_rows(const float* __restrict rows, const float* __restrict moment,
-                                int32_t n, float* __restrict out) {
+YARD_HD inline void add_to_each_row(const float* __restrict rows, const float* __restrict moment,
+                                    int32_t n, float* __restrict out) {
   for (int32_t r = 0; r < n; ++r) {
     for (int32_t c = 0; c < kRowFeatures; ++c) {
       out[r * kRowFeatures + c] = rows[r * kRowFeatures + c] + moment[c];
@@ -21,8 +21,8 @@ YARD_HD inline void add_to_rows(const float* __restrict rows, const float* __res
   }
 }
 
-YARD_HD inline int32_t mark_at_most(const int32_t* __restrict values, int32_t n, int32_t most,
-                                    uint8_t* __restrict flags) {
+YARD_HD inline int32_t flag_values_at_most(const int32_t* __restrict values, int32_t n,
+                                           int32_t most, uint8_t* __restrict flags) {
   int32_t sum = 0;
   for (int32_t r = 0; r < n; ++r) {
     const int32_t flag = values[r] <= most;
@@ -35,14 +35,14 @@ YARD_HD inline int32_t mark_at_most(const int32_t* __restrict values, int32_t n,
 }  // namespace plain
 
 #ifdef __CUDACC__
-using plain::add_to_rows;
-using plain::mark_at_most;
+using plain::add_to_each_row;
+using plain::flag_values_at_most;
 #else
 // Sets out[r] = rows[r] + moment for `n` rows of kRowFeatures numbers.
-void add_to_rows(const float* rows, const float* moment, int32_t n, float* out);
+void add_to_each_row(const float* rows, const float* moment, int32_t n, float* out);
 
 // Sets flags[r] = values[r] <= most for `n` rows. Returns the number of flags set.
-int32_t mark_at_most(const int32_t* values, int32_t n, int32_t most, uint8_t* flags);
+int32_t flag_values_at_most(const int32_t* values, int32_t n, int32_t most, uint8_t* flags);
 #endif
 
 }  // namespace yard

@@ -166,7 +166,7 @@ class Sched2 final : public ConfiguredAgent<Config> {
     listed.local_jobs = 0;
     float sensitivity = 0;
     for (size_t i = 0; i < list.actions.size(); ++i) {
-      auto& f = next_features<RowFeatures>(out);
+      auto& f = append_feature_row<RowFeatures>(out);
       const Action& a = list.actions[i];
       const bool holds = a.kind == kPreemption;
       const Candidate& job = (holds ? listed.held : listed.jobs)[static_cast<size_t>(a.index)];
@@ -187,12 +187,12 @@ class Sched2 final : public ConfiguredAgent<Config> {
   void describe_state(const View& view, AgentMemory& memory, const ActionList&,
                       float* out) const override {
     const Listed& listed = listed_of(memory);
-    auto& f = next_features<StateFeatures>(out);
+    auto& f = append_feature_row<StateFeatures>(out);
     const SpecColumns& spec = view.spec();
     int32_t largest = 0, broken = 0;
     std::array<int32_t, 4> with{};
     for (int32_t node = 0; node < spec.num_nodes; ++node) {
-      const int32_t free = view.node_free(node), all = spec.node_gpus[node];
+      const int32_t free = view.node_free_gpus(node), all = spec.node_gpus[node];
       largest = std::max(largest, free);
       if (free < all) broken += free;
       for (int32_t quarter = 1; quarter <= 4; ++quarter) {
@@ -202,7 +202,7 @@ class Sched2 final : public ConfiguredAgent<Config> {
     const auto total = static_cast<float>(view.total_gpus());
     const auto free = static_cast<float>(view.free_gpus());
     f.free = free / total;
-    f.queue = std::min(4.0F, static_cast<float>(view.waiting_gpus()) / total);
+    f.queue = std::min(4.0F, static_cast<float>(view.gpus_requested_by_waiting()) / total);
     f.waiting = log2_of(1.0 + view.num_waiting()) / 8;
     f.live = log2_of(1.0 + view.num_live()) / 8;
     if (!config_.locality) return;
@@ -297,7 +297,7 @@ class Sched2 final : public ConfiguredAgent<Config> {
 
   // Start of waiting or running. While a job runs, since_us() changes with its rate.
   static int64_t phase_start_us(const View& view, int32_t slot) {
-    return view.holds(slot) ? view.until_us(slot) : view.since_us(slot);
+    return view.holds_gpus(slot) ? view.until_us(slot) : view.unchanged_since_us(slot);
   }
 
   static void describe_job(const View& view, const Candidate& job, float sensitivity,
@@ -338,7 +338,7 @@ class Sched2 final : public ConfiguredAgent<Config> {
     int32_t left_over = 0;
     for (const Piece& piece : pieces) {
       // A running job's GPUs are already excluded from the node's free GPUs.
-      left_over += view.node_free(piece.node) - (view.holds(slot) ? 0 : piece.gpus);
+      left_over += view.node_free_gpus(piece.node) - (view.holds_gpus(slot) ? 0 : piece.gpus);
     }
     const double best = throughput_model.best_throughput(slot);
     const double rate = throughput_model.throughput(slot, pieces, {});

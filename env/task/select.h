@@ -69,14 +69,14 @@ struct JobSelectionTask {
                               Observation& out) {
     const Window& w = *reinterpret_cast<const Window*>(memory);
     const float per_gpu = 1.0F / static_cast<float>(view.total_gpus());
-    const float pressure = static_cast<float>(view.waiting_gpus()) * per_gpu;
+    const float pressure = static_cast<float>(view.gpus_requested_by_waiting()) * per_gpu;
     const float free = static_cast<float>(view.free_gpus()) * per_gpu;
     float moment[kJobFeatures] = {};  // part of the features that is common to all rows
     moment[kWaited] = half_days_from_us(view.now_us() - w.begin_us);
     moment[kLeft] = free;
     moment[kPressure] = pressure;
     const int32_t rows = w.rows;
-    add_to_rows(w.jobs[0].features, moment, rows, out.jobs);
+    add_to_each_row(w.jobs[0].features, moment, rows, out.jobs);
     memset(out.jobs + rows * kJobFeatures, 0,
            sizeof(float) * static_cast<size_t>(kJobs - rows) * kJobFeatures);
     memcpy(out.slots, w.slots, sizeof(int32_t) * static_cast<size_t>(rows));
@@ -103,7 +103,8 @@ struct JobSelectionTask {
   }
 
   YARD_HD static int64_t wake_us(const View& view, const Config& config) {
-    const bool none_runs = view.num_waiting() + view.num_blocked() == view.num_live();
+    const bool none_runs =
+        view.num_waiting() + view.num_blocked_by_dependencies() == view.num_live();
     return view.num_waiting() > 0 && none_runs ? view.now_us() + config.tick_us : kNever;
   }
 
@@ -140,7 +141,7 @@ struct JobSelectionTask {
       }
       return places;
     }
-    return mark_at_most(w.gpus, rows, view.free_gpus(), mask);
+    return flag_values_at_most(w.gpus, rows, view.free_gpus(), mask);
   }
 
   // Returns the first legal action of the J rows, or kNothing. Tests eight bytes at a time.
@@ -148,7 +149,7 @@ struct JobSelectionTask {
     for (int32_t r = 0; r < kJobs; r += 8) {
       uint64_t eight;
       memcpy(&eight, mask + r, sizeof eight);
-      if (eight != 0) return r + lowest_bit(eight) / 8;
+      if (eight != 0) return r + lowest_set_bit_index(eight) / 8;
     }
     return kNothing;
   }

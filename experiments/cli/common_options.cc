@@ -190,7 +190,7 @@ void CommonOptions::finish(const std::vector<std::string>& policies) {
     run.rule_set.set(key, *file, option);
   }
   for (const std::string& policy : policies)
-    policy_settings_.emplace_back(named_policy(policy).name, Settings{});
+    policy_settings_.emplace_back(parse_named_policy(policy).name, Settings{});
   for (const std::string& assignment : set) {
     Settings one;
     one.overlay(assignment, "--set " + assignment);
@@ -228,7 +228,7 @@ void CommonOptions::finish(const std::vector<std::string>& policies) {
 RunOptions CommonOptions::run_of(const std::string& policy) const {
   RunOptions options = run;
   for (const auto& [name, settings] : policy_settings_) {
-    if (name == named_policy(policy).name) options.policy = settings;
+    if (name == parse_named_policy(policy).name) options.policy = settings;
   }
   return options;
 }
@@ -264,7 +264,7 @@ std::vector<std::string> split_list(const std::string& text, const std::string& 
 std::vector<std::string> split_policies(const std::string& text, const std::string& option) {
   std::vector<std::string> out = split_list(text, option), names;
   for (const std::string& policy : out) {
-    const std::string name = named_policy(policy).name;
+    const std::string name = parse_named_policy(policy).name;
     if (std::find(names.begin(), names.end(), name) != names.end()) {
       throw InputError(option, "each name once", "'" + name + "' twice");
     }
@@ -277,7 +277,7 @@ void check_policies(const std::vector<std::string>& policies, const std::string&
                     const std::string& option) {
   if (!RuleSetRegistry::info(rules).policies.empty()) return;
   for (const std::string& text : policies) {
-    const std::string policy = named_policy(text).policy;
+    const std::string policy = parse_named_policy(text).policy;
     const bool path = policy.find_first_of("/:") != policy.npos || is_tuned_policy_file(policy) ||
                       std::filesystem::exists(policy);
     if (!path) require_policy(option, policy);

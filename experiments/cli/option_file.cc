@@ -20,11 +20,11 @@ const CLI::Option* option_named(const CLI::App& command, const std::string& name
   return nullptr;
 }
 
-std::vector<std::string> keys_of(const CLI::App& command, const std::string& own) {
+std::vector<std::string> keys_of(const CLI::App& command, const std::string& file_option) {
   std::vector<std::string> out;
   for (const CLI::Option* option : command.get_options()) {
     for (const std::string& name : option->get_lnames()) {
-      if (name != "help" && "--" + name != own) out.push_back(name);
+      if (name != "help" && "--" + name != file_option) out.push_back(name);
     }
   }
   return out;
@@ -33,8 +33,8 @@ std::vector<std::string> keys_of(const CLI::App& command, const std::string& own
 }  // namespace
 
 std::vector<std::string> arguments_of_file(const CLI::App& command, const std::string& file,
-                                           const std::string& own) {
-  const std::vector<std::string> keys = keys_of(command, own);
+                                           const std::string& file_option) {
+  const std::vector<std::string> keys = keys_of(command, file_option);
   std::vector<std::string> out;
   const Settings read = Settings::from_yaml(file);
   for (const GivenSetting& one : read.entries()) {
@@ -57,9 +57,9 @@ std::vector<std::string> arguments_of_file(const CLI::App& command, const std::s
   return out;
 }
 
-std::vector<std::string> joined_arguments(const CLI::App& command,
-                                          const std::vector<std::string>& of_file,
-                                          const std::vector<std::string>& given) {
+std::vector<std::string> merge_file_and_given_arguments(const CLI::App& command,
+                                                        const std::vector<std::string>& of_file,
+                                                        const std::vector<std::string>& given) {
   std::set<const CLI::Option*> overridden;
   for (const std::string& argument : given) {
     const CLI::Option* option = option_named(command, name_of(argument));
@@ -75,7 +75,8 @@ std::vector<std::string> joined_arguments(const CLI::App& command,
   return out;
 }
 
-std::string value_among(const std::vector<std::string>& arguments, const std::string& option) {
+std::string last_value_of_option(const std::vector<std::string>& arguments,
+                                 const std::string& option) {
   std::string out;
   for (size_t i = 0; i < arguments.size(); ++i) {
     if (arguments[i].starts_with(option + "=")) out = arguments[i].substr(option.size() + 1);

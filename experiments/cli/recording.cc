@@ -80,7 +80,7 @@ Run Recording::simulate(const PreparedPolicy& prepared, RunOptions run_options) 
   }
   Run run = run_prepared(scenario_, prepared, run_options);
   end(run);
-  if (moments_) dump(prepared, run_options, run);
+  if (moments_) dump_states(prepared, run_options, run);
   return run;
 }
 
@@ -95,7 +95,7 @@ void Recording::begin(const PreparedPolicy& prepared) {
   std::function<void(const Wait&)> ended;
   if (timeline_ || waits_file_ || options_.for_report) {
     ended = [this, policy = prepared.name](const Wait& wait) {
-      if (timeline_) timeline_->wait(wait);
+      if (timeline_) timeline_->add_wait(wait);
       if (!waits_file_ && !options_.for_report) return;
       const std::string row = wait_row(scenario_, policy, wait);
       if (waits_file_) waits_file_->write(row);
@@ -111,7 +111,7 @@ void Recording::record_state(const SimModel& fixed, const SimState& state) {
   if (timeline_) timeline_->record_state(fixed, state);
   if (waits_) waits_->record_state(fixed, state);
   if (meter_) meter_->record_state(fixed, state);
-  if (moments_) moments_->note(state);
+  if (moments_) moments_->count_decision(state);
 }
 
 void Recording::require_no_state_outputs(const std::string& rules) const {
@@ -127,7 +127,7 @@ void Recording::require_no_state_outputs(const std::string& rules) const {
 }
 
 void Recording::end(const Run& run) {
-  if (options_.records_jobs()) append_jobs(scenario_, run, job_rows_);
+  if (options_.records_jobs()) append_jobs_csv(scenario_, run, job_rows_);
   if (!state_exposed_) {
     require_no_state_outputs(run.rules);
     waits_.reset();
@@ -141,7 +141,8 @@ void Recording::end(const Run& run) {
   if (moments_) moments_->end(end_us);
 }
 
-void Recording::dump(const PreparedPolicy& prepared, RunOptions run_options, const Run& run) {
+void Recording::dump_states(const PreparedPolicy& prepared, RunOptions run_options,
+                            const Run& run) {
   nlohmann::ordered_json states = nlohmann::ordered_json::array();
   run_options.watch = [&](const SimModel& fixed, const SimState& state) {
     moments_->dump(scenario_, fixed, state, placement_rule_named(prepared.placement), states);

@@ -43,7 +43,7 @@ class Recording {
   // rule set does not expose.
   Run simulate(const PreparedPolicy& prepared, RunOptions run_options);
   // Returns the GPU use of the last run; null if it was not recorded.
-  const GpuUsage* metered() const { return metered_ ? &*metered_ : nullptr; }
+  const GpuUsage* metered_gpu_usage() const { return metered_ ? &*metered_ : nullptr; }
   const Waits* waits() const { return waits_ ? &*waits_ : nullptr; }
 
   // Returns the rows of jobs of all runs so far; empty unless an output needs them.
@@ -61,7 +61,7 @@ class Recording {
   void begin(const PreparedPolicy& prepared);
   void record_state(const SimModel& fixed, const SimState& state);
   void end(const Run& run);
-  void dump(const PreparedPolicy& prepared, RunOptions run_options, const Run& run);
+  void dump_states(const PreparedPolicy& prepared, RunOptions run_options, const Run& run);
   void require_no_state_outputs(const std::string& rules) const;
 
   const RecordingOptions& options_;

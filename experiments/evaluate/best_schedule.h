@@ -34,7 +34,7 @@ class BestSchedule {
   int total() {
     State start{};
     for (size_t j = 0; j < jobs_.size(); ++j) start.left[j] = static_cast<int8_t>(jobs_[j].run);
-    return from(start);
+    return min_jct_from(start);
   }
 
  private:
@@ -46,7 +46,7 @@ class BestSchedule {
 
   // Returns the minimum total JCT from `state` on: each job in the system adds one step of JCT per
   // step of time.
-  int from(const State& state) {
+  int min_jct_from(const State& state) {
     bool done = true;
     int present = 0;
     for (size_t j = 0; j < kMaxTinyJobs && j < jobs_.size(); ++j) {
@@ -70,7 +70,7 @@ class BestSchedule {
       }
       // An idle step cannot help while a job is present.
       if (!possible || used > gpus_ || (runs == 0 && present > 0)) continue;
-      best = std::min(best, present + from(next));
+      best = std::min(best, present + min_jct_from(next));
     }
     return best_[state] = best;
   }
@@ -81,7 +81,7 @@ class BestSchedule {
 };
 
 // Draws 1 to 4 jobs of 1 to 6 steps, submitted 0 to 3 steps apart, or at once if `together`.
-inline std::vector<TinyJob> tiny_jobs(Rng rng, uint32_t max_gpus, bool together) {
+inline std::vector<TinyJob> draw_tiny_jobs(Rng rng, uint32_t max_gpus, bool together) {
   std::vector<TinyJob> jobs(1 + rng.below(kMaxTinyJobs));
   int at = 0;
   for (TinyJob& job : jobs) {

@@ -127,7 +127,8 @@ std::string why_oracle_is_no_bound(const Scenario& scenario, const std::string& 
   if (modelled && (f.spec.neighbour_weight > 0 || f.spec.shared_exchange)) {
     return "slowdown between co-located jobs";
   }
-  if (has_exchange_choice(f)) return "all-reduce algorithms and link priorities chosen by policies";
+  if (any_job_may_choose_all_reduce(f))
+    return "all-reduce algorithms and link priorities chosen by policies";
   SpeedDependence tables(scenario);
   for (int32_t j = 0; j < scenario.workload.size(); ++j) {
     std::string why = tables.why(j);

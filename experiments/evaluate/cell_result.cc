@@ -64,7 +64,7 @@ double CellResult::ratio_to_best_in_hindsight() const {
   return rivals[best_hindsight].candidate_ratio.ratio;
 }
 
-double CellResult::headroom() const {
+double CellResult::oracle_headroom() const {
   return oracle ? 1 - bounds[*oracle].mean_jct_s / baseline_score().mean_jct_s : kNan;
 }
 
@@ -74,11 +74,12 @@ double CellResult::headroom_vs_best_in_hindsight() const {
 }
 
 double CellResult::oracle_gap_closed() const {
-  return headroom() >= kMinHeadroomForGap ? std::log(vs_baseline.ratio) / std::log(1 - headroom())
-                                          : kNan;
+  return oracle_headroom() >= kMinHeadroomForGap
+             ? std::log(vs_baseline.ratio) / std::log(1 - oracle_headroom())
+             : kNan;
 }
 
-std::optional<int> CellResult::largest_class() const {
+std::optional<int> CellResult::largest_size_class() const {
   for (int c = kSizeClasses - 1; c >= 0; --c) {
     if (facts.class_jobs[static_cast<size_t>(c)] >= kMinClassJobs) return c;
   }
@@ -86,12 +87,12 @@ std::optional<int> CellResult::largest_class() const {
 }
 
 double CellResult::largest_class_jct_ratio() const {
-  const auto largest = largest_class();
+  const auto largest = largest_size_class();
   if (!largest) return kNan;
   const auto c = static_cast<size_t>(*largest);
   double sum = 0;
   for (const PolicyScore& score : candidates) sum += score.class_jct_s[c];
-  return share(sum / seeds(), baseline_score().class_jct_s[c]);
+  return share(sum / num_training_seeds(), baseline_score().class_jct_s[c]);
 }
 
 std::vector<std::string> CellResult::regressions() const {
@@ -104,7 +105,7 @@ std::vector<std::string> CellResult::regressions() const {
   add("longest wait", ratio_to_baseline(&PolicyScore::max_wait_s), baseline_score().max_wait_s,
       mean(&PolicyScore::max_wait_s));
   const double of_class = largest_class_jct_ratio();
-  if (const auto largest = largest_class(); largest && std::isfinite(of_class)) {
+  if (const auto largest = largest_size_class(); largest && std::isfinite(of_class)) {
     add(std::string("mean JCT of jobs of ") + size_class_name(*largest) + " GPUs", of_class, 1.0,
         of_class);
   }

@@ -49,16 +49,17 @@ struct CellResult {
   int64_t test_openings =
       0;  // how often the trace's last fifth was opened, this time included; 0: it was not
 
-  int seeds() const { return static_cast<int>(candidates.size()); }
+  int num_training_seeds() const { return static_cast<int>(candidates.size()); }
   const PolicyScore& baseline_score() const { return rivals[baseline].score; }
   const ComparedPolicy* untrained_result() const {
     return untrained ? &others[*untrained] : nullptr;
   }
   int64_t unfinished() const;
   double ratio_to_best_in_hindsight() const;
-  double headroom() const;  // share of the JCT that an oracle would save; NaN without an oracle
+  double oracle_headroom()
+      const;  // share of the JCT that an oracle would save; NaN without an oracle
   double headroom_vs_best_in_hindsight() const;
-  double oracle_gap_closed() const;  // NaN if headroom() is below kMinHeadroomForGap
+  double oracle_gap_closed() const;  // NaN if oracle_headroom() is below kMinHeadroomForGap
   // Mean of a figure over training seeds; its ratio to the baseline's, NaN if that is 0.
   double mean(double PolicyScore::*figure) const;
   double ratio_to_baseline(double PolicyScore::*figure) const;
@@ -66,7 +67,7 @@ struct CellResult {
   double decisions_per_s()
       const;  // decisions per second on one core, with simulation; NaN: not counted
   // The largest size class with at least 50 jobs.
-  std::optional<int> largest_class() const;
+  std::optional<int> largest_size_class() const;
   double largest_class_jct_ratio() const;
   // Figures over 10 % larger than the baseline's, whatever the mean JCT, in the wording of whatif:
   // "longest wait x 1.52", "mean JCT of jobs of >16 GPUs x 1.20".

@@ -178,8 +178,8 @@ std::vector<PolicyScore> CellRunner::scores(const std::vector<const PolicySpec*>
     to_run.push_back(policy_specs[i]);
   }
   if (missing.empty()) return out;
-  std::optional<Calibration> found;
-  if (cell_.scenario.congestion) found = Calibration{facts_.factor, facts_.congestion};
+  std::optional<ArrivalCalibration> found;
+  if (cell_.scenario.congestion) found = ArrivalCalibration{facts_.factor, facts_.congestion};
   const Scenario scenario = scenario_of(cell_, sources_->of(cell_.scenario), found);
   const auto keep = [&](size_t p, const PolicyScore& score) {
     if (!results_->enabled()) return;

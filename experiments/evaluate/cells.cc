@@ -338,7 +338,7 @@ std::string hash_of(const CellSpec& cell) {
 }
 
 Scenario scenario_of(const CellSpec& cell, const TraceOnCluster& source,
-                     const std::optional<Calibration>& known) {
+                     const std::optional<ArrivalCalibration>& known) {
   const ScenarioOptions& s = cell.scenario;
   try {
     return make_scenario(source, s.window, s.congestion, s.cost_scale, known);

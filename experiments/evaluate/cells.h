@@ -56,6 +56,6 @@ std::string hash_of(const CellSpec& cell);
 // Makes a cell's scenario. `known`: the arrival scaling found earlier, if any. Requires: `source`
 // is load_trace_and_cluster(cell.scenario).
 Scenario scenario_of(const CellSpec& cell, const TraceOnCluster& source,
-                     const std::optional<Calibration>& known = {});
+                     const std::optional<ArrivalCalibration>& known = {});
 
 }  // namespace yard

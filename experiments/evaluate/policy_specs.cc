@@ -57,7 +57,7 @@ PolicySpec make_default_spec(const std::string& policy, RunOptions options) {
 }  // namespace
 
 PolicySpec make_policy_spec(const std::string& policy, const RunOptions& options) {
-  return {named_policy(policy).name, prepare(policy, options), options};
+  return {parse_named_policy(policy).name, prepare(policy, options), options};
 }
 
 std::vector<PolicySpec> oracle_family(const RunOptions& base) {

@@ -68,7 +68,7 @@ QueueingComparison compare_queueing(const TracePart& part,
   if (scaled) {
     const TraceOnCluster source{
         .trace = real.trace, .cluster = cluster, .faults = {}, .speeds = {}, .variation = {}};
-    const Calibration found = calibrate(source, real.window, 1, congestion);
+    const ArrivalCalibration found = calibrate_arrivals(source, real.window, 1, congestion);
     scale_arrivals(real.trace, real.window, found.factor);
     out.congestion = found.congestion;
   } else {

@@ -64,7 +64,7 @@ int size_class_of(int32_t gpus) {
 
 const char* size_class_name(int size_class) { return kClassNames[size_class]; }
 
-int64_t num_blocks(int64_t jobs, int64_t max_blocks) {
+int64_t num_job_blocks(int64_t jobs, int64_t max_blocks) {
   return std::clamp<int64_t>(jobs / kJobsPerBlock, 1, max_blocks);
 }
 
@@ -79,7 +79,7 @@ std::vector<PolicyScore> score_policies(const Scenario& scenario,
   }
   const size_t per = replicas.size();
   const auto blocks =
-      static_cast<size_t>(num_blocks(static_cast<int64_t>(index.size()), max_blocks));
+      static_cast<size_t>(num_job_blocks(static_cast<int64_t>(index.size()), max_blocks));
   std::vector<PolicyScore> scores(policy_specs.size());
   std::vector<std::vector<Run>> runs(policy_specs.size(), std::vector<Run>(per));
   std::vector<size_t> played(policy_specs.size(), 0);

@@ -37,7 +37,7 @@ struct PolicyScore {
 };
 
 // Returns the number of blocks for `jobs` jobs: at most `max_blocks`, each with at least 40 jobs.
-int64_t num_blocks(int64_t jobs, int64_t max_blocks);
+int64_t num_job_blocks(int64_t jobs, int64_t max_blocks);
 
 // Callback on any thread, called when all replicas of a policy have been replayed.
 using OnScored = std::function<void(size_t policy_spec, const PolicyScore& score)>;

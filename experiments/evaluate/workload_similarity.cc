@@ -79,7 +79,8 @@ class SquaredCorrelation {
   double n_ = 0, x_ = 0, y_ = 0, xx_ = 0, yy_ = 0, xy_ = 0;
 };
 
-void add_structure(const std::vector<Job>& jobs, const Batches& batches, WorkloadStatistics& out) {
+void add_structure(const std::vector<Job>& jobs, const SubmissionBatches& batches,
+                   WorkloadStatistics& out) {
   constexpr size_t kHistory = 32;
   constexpr double kSame = 0.02;
   SharedVariance siblings, owners;
@@ -87,7 +88,7 @@ void add_structure(const std::vector<Job>& jobs, const Batches& batches, Workloa
   double same = 0, pairs = 0;
   std::vector<double> logs_of_all;
   for (const Job& job : jobs) logs_of_all.push_back(log_run(job));
-  for (const Batches::Batch& batch : batches.all) {
+  for (const SubmissionBatches::Batch& batch : batches.all) {
     std::vector<double> logs;
     for (const int32_t j : batch.jobs) logs.push_back(log_run(jobs[static_cast<size_t>(j)]));
     siblings.add(logs);
@@ -99,11 +100,12 @@ void add_structure(const std::vector<Job>& jobs, const Batches& batches, Workloa
   }
   for (const auto& group : of_owner) owners.add(group);
   const bool owned = batches.kind != Owner::kNone;
-  const double of_owners = owned ? std::min(owners.shared(), siblings.shared()) : 0;
+  const double of_owners =
+      owned ? std::min(owners.shared_variance(), siblings.shared_variance()) : 0;
   out.add_scalar_statistic("sd of log run time", std::sqrt(variance(logs_of_all)));
   out.add_scalar_statistic("  between owners", owned ? std::sqrt(of_owners) : kUndefined);
   out.add_scalar_statistic("  between an owner's batches",
-                           std::sqrt(siblings.shared() - of_owners));
+                           std::sqrt(siblings.shared_variance() - of_owners));
   out.add_scalar_statistic("  within batches", std::sqrt(siblings.own()));
   out.add_scalar_statistic("siblings within 2 % of the previous one",
                            pairs > 0 ? same / pairs : kUndefined);
@@ -113,7 +115,7 @@ void add_structure(const std::vector<Job>& jobs, const Batches& batches, Workloa
   std::vector<size_t> at(batches.all.size());
   for (size_t j = 0; j < jobs.size(); ++j) {
     const auto b = static_cast<size_t>(batches.of_job[j]);
-    const Batches::Batch& batch = batches.all[b];
+    const SubmissionBatches::Batch& batch = batches.all[b];
     std::vector<double>& past = history[static_cast<size_t>(batch.owner)];
     const double log = log_run(jobs[j]);
     if (owned && !past.empty()) by_owner.add(mean(past), log);
@@ -133,7 +135,8 @@ void add_structure(const std::vector<Job>& jobs, const Batches& batches, Workloa
   out.add_scalar_statistic("R2 of log run time by the last 8 siblings", by_sibling.share());
 }
 
-void add_owners(const std::vector<Job>& jobs, const Batches& batches, WorkloadStatistics& out) {
+void add_owners(const std::vector<Job>& jobs, const SubmissionBatches& batches,
+                WorkloadStatistics& out) {
   if (batches.kind == Owner::kNone) return;
   std::vector<double> count(static_cast<size_t>(batches.owners));
   std::set<int32_t> by_half;
@@ -218,7 +221,7 @@ WorkloadStatistics workload_statistics(const std::vector<Job>& jobs, double from
                                        double shift_s, const std::vector<SizeClass>& classes) {
   YARD_CHECK(!jobs.empty(), "a workload needs jobs");
   WorkloadStatistics out;
-  const Batches batches = find_submission_batches(jobs);
+  const SubmissionBatches batches = find_submission_batches(jobs);
   double gpu_s = 0;
   for (size_t j = 0; j < jobs.size(); ++j) {
     const Job& job = jobs[j];
@@ -251,7 +254,7 @@ WorkloadStatistics workload_statistics(const std::vector<Job>& jobs, double from
     out.counts["sizes, by GPU time"][job.gpus] += run_s * job.gpus;
     gpu_s += run_s * job.gpus;
   }
-  for (const Batches::Batch& batch : batches.all) {
+  for (const SubmissionBatches::Batch& batch : batches.all) {
     out.values["jobs per batch"].push_back(static_cast<double>(batch.jobs.size()));
   }
   out.add_scalar_statistic("jobs", static_cast<double>(jobs.size()));
@@ -266,10 +269,10 @@ WorkloadStatistics workload_statistics(const std::vector<Job>& jobs, double from
   return out;
 }
 
-WorkloadSimilarity compare(const WorkloadStatistics& real,
-                           const std::vector<WorkloadStatistics>& generated,
-                           const WorkloadStatistics& first_part,
-                           const WorkloadStatistics& second_part) {
+WorkloadSimilarity compare_workloads(const WorkloadStatistics& real,
+                                     const std::vector<WorkloadStatistics>& generated,
+                                     const WorkloadStatistics& first_part,
+                                     const WorkloadStatistics& second_part) {
   YARD_CHECK(!generated.empty(), "a comparison needs generated workloads");
   WorkloadSimilarity out;
   const auto n = static_cast<double>(generated.size());

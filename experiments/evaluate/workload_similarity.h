@@ -3,7 +3,7 @@
 // serves as the reference.
 //
 //   WorkloadStatistics real = workload_statistics(jobs, from_s, to_s, shift_s, classes);
-//   WorkloadSimilarity f = compare(real, generated, first_part, second_part);
+//   WorkloadSimilarity f = compare_workloads(real, generated, first_part, second_part);
 #pragma once
 
 #include <map>
@@ -53,9 +53,9 @@ struct WorkloadSimilarity {
 
 // Compares a recorded workload `real` with generated workloads. The two parts are halves of `real`,
 // or the fitted part and a later part. Requires: at least one generated workload.
-WorkloadSimilarity compare(const WorkloadStatistics& real,
-                           const std::vector<WorkloadStatistics>& generated,
-                           const WorkloadStatistics& first_part,
-                           const WorkloadStatistics& second_part);
+WorkloadSimilarity compare_workloads(const WorkloadStatistics& real,
+                                     const std::vector<WorkloadStatistics>& generated,
+                                     const WorkloadStatistics& first_part,
+                                     const WorkloadStatistics& second_part);
 
 }  // namespace yard

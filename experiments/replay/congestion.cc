@@ -28,8 +28,8 @@ double congestion_of(const Scenario& scenario) {
   return all.mean_run_s > 0 ? all.mean_wait_s / all.mean_run_s : 0;
 }
 
-Calibration calibrate(const TraceOnCluster& source, const Window& window, double cost_scale,
-                      double target) {
+ArrivalCalibration calibrate_arrivals(const TraceOnCluster& source, const Window& window,
+                                      double cost_scale, double target) {
   const auto measure = [&](double factor) {
     throw_if_interrupted();
     Trace scaled = source.trace;
@@ -37,10 +37,10 @@ Calibration calibrate(const TraceOnCluster& source, const Window& window, double
     scale_arrivals(scaled, moved, factor);
     Scenario scenario(std::move(scaled), moved, source.cluster, cost_scale, source.speeds);
     scenario.inject_faults(source.faults);
-    return Calibration{factor, congestion_of(scenario)};
+    return ArrivalCalibration{factor, congestion_of(scenario)};
   };
-  Calibration best = measure(1);
-  const auto better = [&](const Calibration& found) {
+  ArrivalCalibration best = measure(1);
+  const auto better = [&](const ArrivalCalibration& found) {
     if (relative_error(found.congestion, target) < relative_error(best.congestion, target))
       best = found;
   };
@@ -51,13 +51,13 @@ Calibration calibrate(const TraceOnCluster& source, const Window& window, double
     inside = outside;
     outside *= step;
     if (outside > kMaxStretch || outside < 1 / kMaxStretch) break;
-    const Calibration found = measure(outside);
+    const ArrivalCalibration found = measure(outside);
     better(found);
     if ((found.congestion < target) != (step < 1)) break;
   }
   double low = std::min(inside, outside), high = std::max(inside, outside);
   for (int i = 0; i < kMaxHalvings && relative_error(best.congestion, target) > kTolerance; ++i) {
-    const Calibration found = measure(std::sqrt(low * high));
+    const ArrivalCalibration found = measure(std::sqrt(low * high));
     better(found);
     (found.congestion < target ? high : low) = found.factor;
   }

@@ -16,7 +16,7 @@ class CongestionUnreachable : public InputError {
 
 constexpr double kMaxCongestion = 1000;  // largest target congestion
 
-struct Calibration {
+struct ArrivalCalibration {
   double factor = 1;      // factor on the times between arrivals
   double congestion = 0;  // measured congestion at `factor`
 };
@@ -28,7 +28,7 @@ double congestion_of(const Scenario& scenario);
 // Finds the factor of scale_arrivals() that gives the congestion `target` to within 0.5 %, or to
 // within 5 % where congestion jumps between neighbouring factors. Requires: target > 0, and
 // `window` is selected in source.trace. Throws CongestionUnreachable.
-Calibration calibrate(const TraceOnCluster& source, const Window& window, double cost_scale,
-                      double target);
+ArrivalCalibration calibrate_arrivals(const TraceOnCluster& source, const Window& window,
+                                      double cost_scale, double target);
 
 }  // namespace yard

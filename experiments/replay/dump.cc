@@ -60,7 +60,7 @@ class Dumper {
     for (const int32_t slot : live()) {
       for (int32_t p = s_.first_part[slot]; p != kNone; p = s_.part_next[p]) {
         for (uint64_t rest = s_.part_mask[p]; rest != 0; rest &= rest - 1) {
-          const int32_t gpu = f_.spec.node_gpu0[s_.part_node[p]] + lowest_bit(rest);
+          const int32_t gpu = f_.spec.node_gpu0[s_.part_node[p]] + lowest_set_bit_index(rest);
           holders[static_cast<size_t>(gpu)].push_back(slot);
         }
       }
@@ -121,7 +121,7 @@ class Dumper {
       const Node& node = scenario_.cluster.nodes[static_cast<size_t>(s_.part_node[p])];
       Json one = {{"node", node.name}, {"gpus", Json::array()}};
       for (uint64_t rest = s_.part_mask[p]; rest != 0; rest &= rest - 1) {
-        one["gpus"].push_back(lowest_bit(rest));
+        one["gpus"].push_back(lowest_set_bit_index(rest));
       }
       const auto group = static_cast<size_t>(s_.part_role_group[p]);
       if (s_.shape[slot] != kNone && group < groups.size()) {
@@ -183,7 +183,7 @@ void StateDumper::begin() {
   decisions_ = second_decisions_ = 0;
 }
 
-void StateDumper::note(const SimState& state) {
+void StateDumper::count_decision(const SimState& state) {
   const int64_t now_us = state.head->now_us;
   first_us_ = std::min(first_us_, now_us);
   for (size_t i = 0; i < at_us_.size(); ++i) {

@@ -3,7 +3,7 @@
 // A first replay therefore counts events, and an identical second replay writes the states.
 //
 //   StateDumper moments({3600 * kSecond});
-//   ... first replay, each decision:  moments.note(state) ...
+//   ... first replay, each decision:  moments.count_decision(state) ...
 //   ... second replay, each decision: moments.dump(scenario, fixed, state, placement, out) ...
 #pragma once
 
@@ -25,8 +25,8 @@ class StateDumper {
 
   // Starts the two replays of another policy, with event counts at 0.
   void begin();
-  // Counts a decision. Call note() on every decision of the first replay.
-  void note(const SimState& state);
+  // Counts a decision. Call count_decision() on every decision of the first replay.
+  void count_decision(const SimState& state);
   // Ends the first replay at `end_us`. Moments after `end_us` show the final state.
   void end(int64_t end_us);
   // Throws InputError, naming `option`, if a moment is outside the replays so far.

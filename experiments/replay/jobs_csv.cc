@@ -25,7 +25,7 @@ void append_time(std::string& out, int64_t us) {
 
 }  // namespace
 
-void append_jobs(const Scenario& scenario, const Run& run, std::string& out) {
+void append_jobs_csv(const Scenario& scenario, const Run& run, std::string& out) {
   out.reserve(out.size() + scenario.trace.jobs.size() * (run.policy.size() + 80));
   for (size_t j = 0; j < scenario.trace.jobs.size(); ++j) {
     const Job& job = scenario.trace.jobs[j];

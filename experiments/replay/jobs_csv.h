@@ -10,6 +10,6 @@ inline constexpr const char* kJobsHeader =
     "policy,job_id,gpus,submit_s,start_s,end_s,wait_s,jct_s,preemptions,restarts,state\n";
 
 // Appends a run's rows to `out`. Jobs that did not end have empty times and the state `unfinished`.
-void append_jobs(const Scenario& scenario, const Run& run, std::string& out);
+void append_jobs_csv(const Scenario& scenario, const Run& run, std::string& out);
 
 }  // namespace yard

@@ -26,7 +26,7 @@ int64_t window_end_us(Trace trace, WindowOptions options) {
 
 Scenario make_scenario(TraceOnCluster source, WindowOptions options,
                        std::optional<double> congestion, double cost_scale,
-                       const std::optional<Calibration>& known) {
+                       const std::optional<ArrivalCalibration>& known) {
   Trace& trace = source.trace;
   const int64_t test_us = test_from_us(trace);
   if (options.after != ArrivalsAfterWindow::kTraceOnly && recorded(trace) && !options.to.empty() &&
@@ -36,8 +36,8 @@ Scenario make_scenario(TraceOnCluster source, WindowOptions options,
   Window window = select_window(trace, options);
   const bool opens_test = recorded(trace) && window.to_us > test_us;
   const double load = source.variation.load;
-  Calibration found = known.value_or(Calibration{});
-  if (congestion && !known) found = calibrate(source, window, cost_scale, *congestion);
+  ArrivalCalibration found = known.value_or(ArrivalCalibration{});
+  if (congestion && !known) found = calibrate_arrivals(source, window, cost_scale, *congestion);
   if (!known) found.factor /= load;
   if (congestion || found.factor != 1) scale_arrivals(trace, window, found.factor);
   Scenario scenario(std::move(trace), window, std::move(source.cluster), cost_scale, source.speeds);

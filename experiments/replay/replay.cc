@@ -113,7 +113,7 @@ bool is_tuned_policy_file(std::string_view name) {
   return name.ends_with(".yaml") || name.ends_with(".yml");
 }
 
-NamedPolicy named_policy(const std::string& text) {
+NamedPolicy parse_named_policy(const std::string& text) {
   const size_t equals = text.find('=');
   // A path may contain '='.
   const bool named = equals != std::string::npos && equals > 0 &&
@@ -125,7 +125,7 @@ NamedPolicy named_policy(const std::string& text) {
 }
 
 PreparedPolicy prepare(const std::string& text, const RunOptions& options) {
-  const auto [name, policy] = named_policy(text);
+  const auto [name, policy] = parse_named_policy(text);
   const RuleSet::Info& rules = RuleSetRegistry::info(options.rules);
   for (const std::string& key : rules.needs) {
     if (options.rule_set.find(key) != nullptr) continue;
@@ -178,7 +178,8 @@ Run run_prepared(const Scenario& scenario, const PreparedPolicy& prepared,
   if (!prepared.policy && beyond != nullptr) {
     throw InputError(beyond, "rules 'default'", "'" + options.rules + "'");
   }
-  if (options.served && (!prepared.policy || !prepared.servable || served_decider() == nullptr)) {
+  if (options.served &&
+      (!prepared.policy || !prepared.servable || served_decider_maker() == nullptr)) {
     throw InputError("--served", "a policy that a server can run, under the rules 'default'",
                      "'" + prepared.name + "'");
   }
@@ -206,7 +207,7 @@ Run run_prepared(const Scenario& scenario, const PreparedPolicy& prepared,
   const auto play = [&](bool watched) {
     std::unique_ptr<Decider> decider;
     if (options.served) {
-      decider = served_decider()(*prepared.policy, scenario);
+      decider = served_decider_maker()(*prepared.policy, scenario);
     } else if (prepared.policy) {
       decider = std::make_unique<LevelLimitedDecider>(*prepared.policy, prepared.level);
     }

@@ -40,7 +40,7 @@ struct NamedPolicy {
   std::string policy;  // registered name, file or checkpoint
 };
 // Splits "NAME=POLICY". If `text` has no "NAME=", name and policy are `text`. Throws InputError.
-NamedPolicy named_policy(const std::string& text);
+NamedPolicy parse_named_policy(const std::string& text);
 
 // Returns whether a policy's name is the path of a tuned policy's YAML file.
 bool is_tuned_policy_file(std::string_view name);

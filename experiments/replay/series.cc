@@ -79,7 +79,7 @@ void Series::record_state(const SimModel& fixed, const SimState& state) {
   count(fixed, state, values_.data() + (at_us_.size() - 1) * width());
 }
 
-std::vector<Json> Series::means(int64_t from_us, int64_t to_us, int slices) const {
+std::vector<Json> Series::means_by_slice(int64_t from_us, int64_t to_us, int slices) const {
   std::vector<Json> out(width(), Json::array());
   std::vector<double> sum(width());
   size_t at = 0;
@@ -103,7 +103,7 @@ std::vector<Json> Series::means(int64_t from_us, int64_t to_us, int slices) cons
 }
 
 // Adds slices for a long tail: at least an eighth of kSlices fall into the scored window.
-int Series::slices_of(int64_t from_us, int64_t to_us) const {
+int Series::num_slices(int64_t from_us, int64_t to_us) const {
   constexpr int64_t kMaxTimes = 20;
   const int64_t length_us = scenario_.window.to_us - scenario_.window.from_us;
   int64_t times = 1;
@@ -114,14 +114,14 @@ int Series::slices_of(int64_t from_us, int64_t to_us) const {
 void Series::end(const Run& run) {
   const int64_t from_us = at_us_.empty() ? 0 : at_us_.front();
   const int64_t to_us = at_us_.empty() ? 0 : run.outcome.end_us;
-  const int slices = slices_of(from_us, to_us);
+  const int slices = num_slices(from_us, to_us);
   Json t_s = Json::array();
   for (int i = 0; i < slices; ++i) {
     const int64_t begin_us = slice_us(from_us, to_us, slices, i);
     const int64_t end_us = slice_us(from_us, to_us, slices, i + 1);
     t_s.push_back(to_thousandths(slice_seconds(begin_us + (end_us - begin_us) / 2)));
   }
-  const std::vector<Json> columns = means(from_us, to_us, slices);
+  const std::vector<Json> columns = means_by_slice(from_us, to_us, slices);
   Json one = {{"policy", run.policy},
               {"information", information_level_name(run.level)},
               {"bound", is_oracle_bound(run.level)},

@@ -39,8 +39,9 @@ class Series {
   enum Column { kHeld, kFree, kWaiting, kWaitingGpus, kRunning, kUnusable, kColumns };
   size_t width() const { return kColumns + 2 * tenants_.size(); }
   void count(const SimModel& fixed, const SimState& state, float* row);
-  int slices_of(int64_t from_us, int64_t to_us) const;
-  std::vector<nlohmann::ordered_json> means(int64_t from_us, int64_t to_us, int slices) const;
+  int num_slices(int64_t from_us, int64_t to_us) const;
+  std::vector<nlohmann::ordered_json> means_by_slice(int64_t from_us, int64_t to_us,
+                                                     int slices) const;
 
   const Scenario& scenario_;
   std::vector<std::string> tenants_;  // names of the trace's tenants, sorted

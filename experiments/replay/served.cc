@@ -7,8 +7,8 @@ MakeServedDecider the_maker = nullptr;
 
 }  // namespace
 
-void set_served_decider(MakeServedDecider make) { the_maker = make; }
+void set_served_decider_maker(MakeServedDecider make) { the_maker = make; }
 
-MakeServedDecider served_decider() { return the_maker; }
+MakeServedDecider served_decider_maker() { return the_maker; }
 
 }  // namespace yard

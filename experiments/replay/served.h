@@ -15,8 +15,9 @@ using MakeServedDecider = std::unique_ptr<Decider> (*)(const Policy& policy,
                                                        const Scenario& scenario);
 
 // Sets the function by which replays make served deciders. Call it once, before any replay.
-void set_served_decider(MakeServedDecider make);
-// Returns the function given to set_served_decider(); null if the program lacks the server's code.
-MakeServedDecider served_decider();
+void set_served_decider_maker(MakeServedDecider make);
+// Returns the function given to set_served_decider_maker(); null if the program lacks the server's
+// code.
+MakeServedDecider served_decider_maker();
 
 }  // namespace yard

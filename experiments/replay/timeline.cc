@@ -28,7 +28,7 @@ Timeline::Timeline(const Scenario& scenario, Sink sink)
 
 int64_t Timeline::queue_pid() const { return policy_ * (scenario_.fixed.spec.num_nodes + 1); }
 
-void Timeline::event(const std::string& fields) {
+void Timeline::write_event(const std::string& fields) {
   sink_(any_ ? ",\n{" : "{");
   sink_(fields);
   sink_("}");
@@ -45,10 +45,10 @@ void Timeline::begin(const std::string& policy) {
   waiting_ = free_ = -1;
   const auto name = [&](int64_t pid, const std::string& what) {
     const std::string head = "\"ph\":\"M\",\"pid\":" + number_of(pid);
-    event(head +
-          ",\"name\":\"process_name\",\"args\":{\"name\":" + json_text(policy + ": " + what) + "}");
-    event(head + ",\"name\":\"process_sort_index\",\"args\":{\"sort_index\":" + number_of(pid) +
-          "}");
+    write_event(head + ",\"name\":\"process_name\",\"args\":{\"name\":" +
+                json_text(policy + ": " + what) + "}");
+    write_event(
+        head + ",\"name\":\"process_sort_index\",\"args\":{\"sort_index\":" + number_of(pid) + "}");
   };
   name(queue_pid(), "queue");
   for (size_t m = 0; m < scenario_.cluster.nodes.size(); ++m) {
@@ -65,28 +65,28 @@ void Timeline::name_lane(int32_t gpu, int32_t lane) {
   const int32_t node = node_of_[static_cast<size_t>(gpu)];
   std::string name = "GPU " + number_of(gpu - scenario_.fixed.spec.node_gpu0[node]);
   if (lane > 0) name += ", beside " + number_of(lane);
-  event("\"ph\":\"M\",\"pid\":" + number_of(queue_pid() + 1 + node) +
-        ",\"tid\":" + number_of(lane * static_cast<int64_t>(node_of_.size()) + gpu) +
-        ",\"name\":\"thread_name\",\"args\":{\"name\":" + json_text(name) + "}");
+  write_event("\"ph\":\"M\",\"pid\":" + number_of(queue_pid() + 1 + node) +
+              ",\"tid\":" + number_of(lane * static_cast<int64_t>(node_of_.size()) + gpu) +
+              ",\"name\":\"thread_name\",\"args\":{\"name\":" + json_text(name) + "}");
 }
 
-void Timeline::slice(int32_t gpu, int32_t lane, int32_t job, const char* what, int64_t from_us,
-                     int64_t to_us) {
+void Timeline::write_slice(int32_t gpu, int32_t lane, int32_t job, const char* what,
+                           int64_t from_us, int64_t to_us) {
   if (to_us <= from_us) return;
   name_lane(gpu, lane);
   const Job& of = scenario_.trace.jobs[static_cast<size_t>(scenario_.original_job_of(job))];
-  event("\"ph\":\"X\",\"cat\":\"" + std::string(what) +
-        "\",\"pid\":" + number_of(queue_pid() + 1 + node_of_[static_cast<size_t>(gpu)]) +
-        ",\"tid\":" + number_of(lane * static_cast<int64_t>(node_of_.size()) + gpu) +
-        ",\"ts\":" + number_of(from_us) + ",\"dur\":" + number_of(to_us - from_us) +
-        ",\"name\":" + json_text(of.id) + ",\"args\":{\"phase\":\"" + what +
-        "\",\"gpus\":" + number_of(of.gpus) + "}");
+  write_event("\"ph\":\"X\",\"cat\":\"" + std::string(what) +
+              "\",\"pid\":" + number_of(queue_pid() + 1 + node_of_[static_cast<size_t>(gpu)]) +
+              ",\"tid\":" + number_of(lane * static_cast<int64_t>(node_of_.size()) + gpu) +
+              ",\"ts\":" + number_of(from_us) + ",\"dur\":" + number_of(to_us - from_us) +
+              ",\"name\":" + json_text(of.id) + ",\"args\":{\"phase\":\"" + what +
+              "\",\"gpus\":" + number_of(of.gpus) + "}");
 }
 
 void Timeline::end_checkpoint_save(int32_t gpu, int64_t now_us) {
   CheckpointSave& save = saves_[static_cast<size_t>(gpu)];
   if (save.job == kNone) return;
-  slice(gpu, 0, save.job, "save", save.from_us, std::min(save.until_us, now_us));
+  write_slice(gpu, 0, save.job, "save", save.from_us, std::min(save.until_us, now_us));
   save.job = kNone;
 }
 
@@ -94,7 +94,7 @@ void Timeline::close(PhaseSpan& phase_span, const SimState* state, int64_t now_u
   const char* what = phase_span.phase == Phase::kRunning ? "run" : "start";
   for (const HeldLane& hold : phase_span.holds) {
     const auto gpu = static_cast<size_t>(hold.gpu);
-    slice(hold.gpu, hold.lane, phase_span.job, what, phase_span.since_us, now_us);
+    write_slice(hold.gpu, hold.lane, phase_span.job, what, phase_span.since_us, now_us);
     lanes_[gpu] &= ~(uint64_t{1} << hold.lane);
     const bool saves = state != nullptr && phase_span.phase == Phase::kRunning && hold.lane == 0 &&
                        state->gpu_ready_us[gpu] > now_us;
@@ -112,9 +112,9 @@ void Timeline::open(const SimModel& fixed, const SimState& s, int32_t slot) {
   for (int32_t part = s.first_part[slot]; part != kNone; part = s.part_next[part]) {
     const int32_t gpu0 = fixed.spec.node_gpu0[s.part_node[part]];
     for (uint64_t mask = s.part_mask[part]; mask != 0; mask &= mask - 1) {
-      const int32_t gpu = gpu0 + lowest_bit(mask);
+      const int32_t gpu = gpu0 + lowest_set_bit_index(mask);
       uint64_t& lanes = lanes_[static_cast<size_t>(gpu)];
-      const int32_t lane = lanes == ~uint64_t{0} ? 63 : lowest_bit(~lanes);
+      const int32_t lane = lanes == ~uint64_t{0} ? 63 : lowest_set_bit_index(~lanes);
       lanes |= uint64_t{1} << lane;
       if (lane == 0) end_checkpoint_save(gpu, s.head->now_us);
       phase_span.holds.push_back({gpu, lane});
@@ -128,7 +128,8 @@ bool Timeline::is_unchanged(const SimState& s, int32_t slot, const PhaseSpan& ph
   for (int32_t part = s.first_part[slot]; part != kNone; part = s.part_next[part]) {
     const int32_t gpu0 = scenario_.fixed.spec.node_gpu0[s.part_node[part]];
     for (uint64_t mask = s.part_mask[part]; mask != 0; mask &= mask - 1, ++i) {
-      if (i == phase_span.holds.size() || phase_span.holds[i].gpu != gpu0 + lowest_bit(mask))
+      if (i == phase_span.holds.size() ||
+          phase_span.holds[i].gpu != gpu0 + lowest_set_bit_index(mask))
         return false;
     }
   }
@@ -165,23 +166,23 @@ void Timeline::record_state(const SimModel& fixed, const SimState& s) {
   const auto count = [&](const char* what, int32_t value, int32_t& last) {
     if (value == last) return;
     last = value;
-    event("\"ph\":\"C\",\"pid\":" + number_of(queue_pid()) + ",\"ts\":" + number_of(now_us) +
-          ",\"name\":\"" + what + "\",\"args\":{\"" + what + "\":" + number_of(value) + "}");
+    write_event("\"ph\":\"C\",\"pid\":" + number_of(queue_pid()) + ",\"ts\":" + number_of(now_us) +
+                ",\"name\":\"" + what + "\",\"args\":{\"" + what + "\":" + number_of(value) + "}");
   };
   count("jobs waiting", s.head->waiting, waiting_);
   count("free GPUs", s.head->free_gpus, free_);
 }
 
-void Timeline::wait(const Wait& wait) {
+void Timeline::add_wait(const Wait& wait) {
   const std::string reason = kWaitReasonNames[static_cast<size_t>(wait.reason)];
   const std::string rest = ",\"cat\":\"wait\",\"id\":" + number_of(wait.job) +
                            ",\"pid\":" + number_of(queue_pid()) + ",\"tid\":0,\"name\":\"" +
                            reason + "\"";
   const std::string& id =
       scenario_.trace.jobs[static_cast<size_t>(scenario_.original_job_of(wait.job))].id;
-  event("\"ph\":\"b\"" + rest + ",\"ts\":" + number_of(wait.from_us) +
-        ",\"args\":{\"job\":" + json_text(id) + ",\"detail\":" + json_text(wait.detail) + "}");
-  event("\"ph\":\"e\"" + rest + ",\"ts\":" + number_of(wait.to_us));
+  write_event("\"ph\":\"b\"" + rest + ",\"ts\":" + number_of(wait.from_us) + ",\"args\":{\"job\":" +
+              json_text(id) + ",\"detail\":" + json_text(wait.detail) + "}");
+  write_event("\"ph\":\"e\"" + rest + ",\"ts\":" + number_of(wait.to_us));
 }
 
 void Timeline::end(int64_t now_us) {

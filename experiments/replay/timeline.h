@@ -31,7 +31,7 @@ class Timeline {
   // Records the state after a decision: RunOptions::watch.
   void record_state(const SimModel& fixed, const SimState& state);
   // Adds a wait that has ended: the callback for Waits.
-  void wait(const Wait& wait);
+  void add_wait(const Wait& wait);
   // Closes all open slices.
   void end(int64_t now_us);
 
@@ -56,9 +56,9 @@ class Timeline {
     int64_t from_us = 0, until_us = 0;
   };
 
-  void event(const std::string& fields);
-  void slice(int32_t gpu, int32_t lane, int32_t job, const char* what, int64_t from_us,
-             int64_t to_us);
+  void write_event(const std::string& fields);
+  void write_slice(int32_t gpu, int32_t lane, int32_t job, const char* what, int64_t from_us,
+                   int64_t to_us);
   void name_lane(int32_t gpu, int32_t lane);
   void open(const SimModel& fixed, const SimState& state, int32_t slot);
   // `state`: tells whether a leaving job still saves; null at the end.

@@ -65,7 +65,7 @@ Json cell_json(const CellResult& cell) {
   const PolicyScore& first_score = cell.candidates.front();
   const bool whole = cell.unfinished() == 0;  // an unfinished job invalidates the row
   const auto figure = [&](double value) { return whole ? number(value) : Json(nullptr); };
-  const std::optional<int> largest = cell.largest_class();
+  const std::optional<int> largest = cell.largest_size_class();
   constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
   const ComparedPolicy* untrained_rival = cell.untrained_result();
   const RatioEstimate untrained =
@@ -120,7 +120,7 @@ Json cell_json(const CellResult& cell) {
       {"ended_early", figure(cell.mean(&PolicyScore::ended_early))},
       {"training_core_s", known(cell.training_core_s)},
       {"decisions_per_s", number(cell.decisions_per_s())},
-      {"seeds", cell.seeds()},
+      {"seeds", cell.num_training_seeds()},
       {"blocks", cell.vs_baseline.blocks},
       {"replicas", cell.replicas},
       {"baseline", cell.baseline_score().name},
@@ -134,7 +134,7 @@ Json cell_json(const CellResult& cell) {
       {"oracle", cell.oracle ? Json(cell.bounds[*cell.oracle].name) : Json(nullptr)},
       {"oracle_jct_s", cell.oracle ? Json(cell.bounds[*cell.oracle].mean_jct_s) : Json(nullptr)},
       {"no_bound", cell.facts.no_bound.empty() ? Json(nullptr) : Json(cell.facts.no_bound)},
-      {"headroom", number(cell.headroom())},
+      {"headroom", number(cell.oracle_headroom())},
       {"headroom_hindsight", number(cell.headroom_vs_best_in_hindsight())},
       {"test_openings", cell.test_openings},
       {"others", others_json(cell)},

@@ -108,7 +108,8 @@ void print_cell(const CellResult& cell) {
   std::printf("congestion %s (arrivals x %s), load %s, costs x %g, %d replicas, %d seed%s\n\n",
               number_text(cell.facts.congestion, 3).c_str(),
               fmt::format("{:.4g}", cell.facts.factor).c_str(), load_text(cell.facts.load).c_str(),
-              cell.cost_scale, cell.replicas, cell.seeds(), cell.seeds() == 1 ? "" : "s");
+              cell.cost_scale, cell.replicas, cell.num_training_seeds(),
+              cell.num_training_seeds() == 1 ? "" : "s");
   if (!variation.empty()) std::printf("varied: %s\n\n", variation.c_str());
   print_policies(cell);
   std::printf("\n%s / %s (* baseline, chosen %s): %s; %s (%d blocks)\n",
@@ -124,11 +125,11 @@ void print_cell(const CellResult& cell) {
       "closed %s\n",
       pluralised_count_text(std::ssize(cell.rivals), "rival").c_str(),
       number_text(cell.ratio_to_best_in_hindsight(), 3).c_str(),
-      percent_text(cell.headroom(), 1).c_str(),
+      percent_text(cell.oracle_headroom(), 1).c_str(),
       percent_text(cell.headroom_vs_best_in_hindsight(), 1).c_str(),
       number_text(cell.oracle_gap_closed(), 2).c_str());
   std::string largest;
-  if (const std::optional<int> of = cell.largest_class()) {
+  if (const std::optional<int> of = cell.largest_size_class()) {
     largest = fmt::format("mean JCT of jobs of {} GPUs x {}, ", size_class_name(*of),
                           number_text(cell.largest_class_jct_ratio(), 3));
   }

@@ -87,9 +87,9 @@ std::vector<int32_t> Speeds::speed_classes_of(const Trace& trace) {
     int32_t job_class = 0;
     const int32_t servers = modelled ? servers_of(job) : 0;
     if (servers > 0) {
-      job_class = table_->class_of_servers(job.model, job.batch_size, servers, job.gpus);
+      job_class = table_->parameter_server_class_of(job.model, job.batch_size, servers, job.gpus);
       const int32_t most = max_servers(job);
-      if (job_class > 0 && most > 0) table_->allow_servers_up_to(job_class, most);
+      if (job_class > 0 && most > 0) table_->allow_parameter_servers_up_to(job_class, most);
     }
     if (modelled && job_class == 0) {
       job_class = table_->class_of(job.model, job.batch_size, job.gpus, job.pattern);

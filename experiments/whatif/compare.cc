@@ -93,7 +93,7 @@ void estimate(const BlockSums& all, Change& change) {
 Change change_of(const std::vector<ComparedJob>& jobs, const Members& members, size_t c) {
   Change out;
   const auto num_blocks_of_all =
-      static_cast<size_t>(num_blocks(static_cast<int64_t>(jobs.size()), kMaxBlocks));
+      static_cast<size_t>(num_job_blocks(static_cast<int64_t>(jobs.size()), kMaxBlocks));
   BlockSums sums;
   sums.ours.assign(1, std::vector<double>(num_blocks_of_all));
   sums.theirs.resize(num_blocks_of_all);

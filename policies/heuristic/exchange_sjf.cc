@@ -40,7 +40,7 @@ class ExchangeSjf final : public PlacementRulePolicy<Config, Level::kEstimate> {
     std::optional<ThroughputModel> throughput_model;  // built for the first job that has a choice
     const auto all_reduce_settings_of = [&](int32_t slot,
                                             std::span<const Piece> pieces) -> AllReduceSettings {
-      if (!view.may_choose_exchange(slot) || view.shaped(slot)) return {};
+      if (!view.may_choose_all_reduce(slot) || view.shaped(slot)) return {};
       if (!throughput_model) throughput_model.emplace(view);
       return choose(view, *throughput_model, slot, pieces);
     };

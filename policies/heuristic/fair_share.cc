@@ -134,7 +134,7 @@ class FairShare final : public PlacementRulePolicy<Config> {
   }
 
   static double gpus(const View& view, int32_t slot) {
-    return static_cast<double>(view.gpu_milli(slot)) / kWholeGpu;
+    return static_cast<double>(view.requested_gpu_milli(slot)) / kWholeGpu;
   }
 
   std::vector<Entry> in_order(const View& view) const {
@@ -148,7 +148,7 @@ class FairShare final : public PlacementRulePolicy<Config> {
     for (Entry& job : jobs) {
       const int32_t t = view.tenant(job.slot);
       Taken& of = t == kNone ? taken.back() : taken[static_cast<size_t>(t)];
-      const double quota = t == kNone ? 0 : view.tenant_quota(t), more = gpus(view, job.slot);
+      const double quota = t == kNone ? 0 : view.tenant_quota_gpus(t), more = gpus(view, job.slot);
       job.priority = t == kNone ? 0 : view.tenant_priority(t);
       job.borrows = of.guaranteed + more > quota;
       double& before = job.borrows ? of.borrowed : of.guaranteed;
@@ -168,7 +168,7 @@ class FairShare final : public PlacementRulePolicy<Config> {
     const int32_t mine = view.tenant(waiting), other = view.tenant(holder);
     if (mine == other) return true;
     if (mine == kNone || guaranteed[static_cast<size_t>(waiting)] == 0) return false;
-    switch (view.tenant_preempts(mine)) {
+    switch (view.jobs_tenant_may_preempt(mine)) {
       case Preempts::kBorrowers:
         return guaranteed[static_cast<size_t>(holder)] == 0;
       case Preempts::kLower:

@@ -52,7 +52,7 @@ class Gandiva final : public PlacementRulePolicy<Config> {
       BumpAllocator bump(memory.data());
       RankedQueue ranked(view, bump);
       const auto queue_position = [&](int32_t slot) {
-        const bool may_preempt = view.since_us(slot) < slice_began_us;
+        const bool may_preempt = view.unchanged_since_us(slot) < slice_began_us;
         return static_cast<double>(view.queue_rank(slot)) + (may_preempt ? 0 : 2 * kAfterTheQueue);
       };
       rank_all_waiting(view, ranked, queue_position);

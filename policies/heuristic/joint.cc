@@ -42,7 +42,7 @@ class JointPolicy final : public ConfiguredPolicy<typename Source::Config, Sourc
 
 using Observed = SurvivalPriorityIndex<Level::kHistory, JointConfig, Attained::kWork>;
 using AttainedTime = ViewPriorityIndex<JointConfig, Level::kBlind, &View::attained_us>;
-using TrueTimeLeft = ViewPriorityIndex<JointConfig, Level::kOracle, &View::left_us>;
+using TrueTimeLeft = ViewPriorityIndex<JointConfig, Level::kOracle, &View::work_left_us>;
 
 const AddPolicy<JointPolicy<Observed>> kJoint{
     "joint",

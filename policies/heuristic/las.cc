@@ -105,7 +105,7 @@ class ByServiceQueues final : public ServiceQueuePolicy<kVariant> {
     VictimIndex victim_index(view, indexed(), held, bump);
     const auto update = [&](int32_t slot) {
       held.remove(slot);
-      if (view.holds(slot) && view.preemptible(slot)) {
+      if (view.holds_gpus(slot) && view.preemptible(slot)) {
         const Key key = queues.key(slot);
         held.put(slot, {key.value, 0}, key.serial);
       }

@@ -93,7 +93,7 @@ class Expectation {
       }
       return false;
     });
-    if (view_.holds(slot_)) out.push_back(held);
+    if (view_.holds_gpus(slot_)) out.push_back(held);
     return out;
   }
 
@@ -112,7 +112,7 @@ class Expectation {
   double left_by_loss_us(double done) const {
     constexpr int kPoints = 12;
     if (done <= 0 || !view_.has_training_metric(slot_)) return 0;
-    const double target = view_.target(slot_);
+    const double target = view_.target_metric(slot_);
     if (target == TrainingCurveColumns::kNoTarget) return 0;
     std::vector<std::pair<double, double>> points;
     for (int i = 0; i <= kPoints; ++i) {

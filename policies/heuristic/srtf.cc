@@ -40,7 +40,7 @@ class ShortestRemaining : public PlacementRulePolicy<Config, RemainingTime::kLev
     VictimIndex victim_index(view, placement_, held, bump);
     const auto waiting_key = [&](int32_t slot) { return rest(view, slot, 0).at(view.now_us()); };
     const auto update = [&](int32_t slot) {
-      if (view.holds(slot) && view.preemptible(slot)) {
+      if (view.holds_gpus(slot) && view.preemptible(slot)) {
         const auto cost_us = static_cast<double>(preemption_cost_us(view, slot));
         held.put(slot, rest(view, slot, config_.cost_weight * cost_us), view.serial(slot));
       } else {

@@ -114,7 +114,7 @@ class LearnedPolicy final : public TracedPolicy {
   int32_t sample(const View& view, const AgentMemory& memory, int step,
                  const std::vector<float>& logits) const {
     Rng rng = Rng(kSampleSeed).split(static_cast<uint64_t>(view.now_us()));
-    for (const uint64_t key : agent_->sample_key(view, memory, step)) rng = rng.split(key);
+    for (const uint64_t key : agent_->sampling_rng_keys(view, memory, step)) rng = rng.split(key);
     const std::vector<double> weights = weights_of(logits, agent_->temperature());
     double left = rng.uniform() * sum_of(weights);
     int32_t last = shape_.rows;

@@ -36,7 +36,7 @@ class DecisionReplayer {
         slots_(static_cast<size_t>(shape_.rows)) {
     std::unordered_map<std::string_view, int32_t> slot_of;
     const pb::DecideRequest& request = decision.request();
-    for (int32_t slot = 0; slot < view_.high_water(); ++slot) {
+    for (int32_t slot = 0; slot < view_.slot_high_water(); ++slot) {
       const Phase phase = view_.phase(slot);
       if (phase == Phase::kFree || phase == Phase::kDone) continue;
       const int32_t entry = live_.request_index(slot);

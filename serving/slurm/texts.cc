@@ -49,7 +49,7 @@ bool expand_brackets(const std::string& prefix, std::string_view inside, const s
 
 bool is_mig(const std::string& type) {
   std::string before;
-  return parse_mig(type, before).has_value();
+  return parse_mig_gpu_milli(type, before).has_value();
 }
 
 }  // namespace

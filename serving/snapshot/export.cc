@@ -21,7 +21,7 @@ class Exporter {
     if (!view_.may_preempt()) out_.add_allowed(pb::START);
     write_cluster();
     std::vector<int32_t> slots;
-    for (int32_t slot = 0; slot < view_.high_water(); ++slot) {
+    for (int32_t slot = 0; slot < view_.slot_high_water(); ++slot) {
       const Phase phase = view_.phase(slot);
       if (phase != Phase::kFree && phase != Phase::kDone) slots.push_back(slot);
     }
@@ -107,9 +107,9 @@ class Exporter {
     write_work(slot, entry);
     write_request(job, entry);
     entry.set_pinned(!view_.preemptible(slot));
-    entry.set_preemptions(static_cast<uint32_t>(view_.preempted(slot)));
-    entry.set_starts(static_cast<uint32_t>(view_.started(slot)));
-    entry.set_since_s(seconds(view_.since_us(slot)));
+    entry.set_preemptions(static_cast<uint32_t>(view_.times_preempted(slot)));
+    entry.set_starts(static_cast<uint32_t>(view_.times_started(slot)));
+    entry.set_since_s(seconds(view_.unchanged_since_us(slot)));
     const Phase phase = view_.phase(slot);
     if (phase == Phase::kWaiting) entry.set_queue_rank(1 + view_.queue_rank(slot));
     entry.set_state(phase == Phase::kWaiting || phase == Phase::kBlocked ? pb::WAITING
@@ -129,7 +129,7 @@ class Exporter {
         piece.set_tasks(static_cast<uint32_t>(view_.part_tasks(p)));
       }
       for (uint64_t rest = view_.part_mask(p); rest != 0; rest &= rest - 1) {
-        piece.add_gpu_ids(static_cast<uint32_t>(lowest_bit(rest)));
+        piece.add_gpu_ids(static_cast<uint32_t>(lowest_set_bit_index(rest)));
       }
     }
   }
@@ -173,7 +173,7 @@ class Exporter {
   }
 
   void write_work(int32_t slot, pb::Job& entry) {
-    const double worked_us = view_.exact_work_us(slot);
+    const double worked_us = view_.exact_work_done_us(slot);
     const auto attained_us = static_cast<double>(view_.attained_us(slot));
     if (worked_us != attained_us) entry.set_worked_s(worked_us * 1e-6);
   }

@@ -56,7 +56,7 @@ std::string GpuLedger::read_node(const pb::Node& entry, int64_t now_us,
   if (entry.gpus() < 1 || entry.gpus() > kMaxNodeGpus) {
     return "expected 1 to 64 GPUs, got " + std::to_string(entry.gpus());
   }
-  node.all = low_mask(static_cast<int32_t>(entry.gpus()));
+  node.all = mask_of_low_bits(static_cast<int32_t>(entry.gpus()));
   std::string odd;
   const auto check = [&](uint32_t gpu) {
     if (gpu < entry.gpus()) return true;
@@ -205,7 +205,7 @@ void GpuLedger::hold_named(int job, std::vector<LivePart>& parts) {
     if (const uint64_t twice = mask & held(at); twice != 0) {
       throw InputError(
           label_of_job(request_, job), "GPUs that no other job holds",
-          "'" + shortened(piece.node()) + "' GPU " + std::to_string(lowest_bit(twice)));
+          "'" + shortened(piece.node()) + "' GPU " + std::to_string(lowest_set_bit_index(twice)));
     }
     take(entry, piece, at, mask, parts);
   }
@@ -263,7 +263,7 @@ std::string GpuLedger::vacate(int job, int64_t until_us) {
     }
     node.leaving |= mask;
     for (uint64_t rest = mask; rest != 0; rest &= rest - 1) {
-      int64_t& gpu_until_us = node.until_us[static_cast<size_t>(lowest_bit(rest))];
+      int64_t& gpu_until_us = node.until_us[static_cast<size_t>(lowest_set_bit_index(rest))];
       gpu_until_us = std::max(gpu_until_us, until_us);
     }
   }
@@ -279,7 +279,7 @@ uint64_t GpuLedger::renumbered_without_gaps(int32_t node, uint64_t mask) const {
   uint64_t out = 0;
   const uint64_t all = usable(node);
   for (uint64_t rest = mask & all; rest != 0; rest &= rest - 1) {
-    out |= uint64_t{1} << count_bits(all & low_mask(lowest_bit(rest)));
+    out |= uint64_t{1} << count_bits(all & mask_of_low_bits(lowest_set_bit_index(rest)));
   }
   return out;
 }

@@ -111,7 +111,7 @@ class Decision {
     for (const Edit& edit : plan.edits) {
       if (edit.verb != Verb::kPreempt) continue;
       const int32_t slot = edit.job.slot;
-      const bool exists = slot >= 0 && slot < view_.high_water();
+      const bool exists = slot >= 0 && slot < view_.slot_high_water();
       const int32_t entry = exists ? live_.request_index(slot) : kNone;
       if (entry == kNone) return false;  // the guard refuses the plan
       const pb::Job& job = request_.jobs(entry);
@@ -128,7 +128,7 @@ class Decision {
     SimState& state = live_.state();
     std::vector<uint8_t> before_pins;
     for (const int32_t slot : kept) before_pins.push_back(state.pinned[slot]);
-    for (int32_t slot = 0; slot < view_.high_water(); ++slot) state.pinned[slot] = 1;
+    for (int32_t slot = 0; slot < view_.slot_high_water(); ++slot) state.pinned[slot] = 1;
     for (size_t i = 0; i < kept.size(); ++i) state.pinned[kept[i]] = before_pins[i];
     answer_.detail = "it wanted to preempt jobs with " + std::to_string(all_gpus) +
                      " GPUs at once, of at most " + std::to_string(most);

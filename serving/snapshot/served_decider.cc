@@ -1,5 +1,3 @@
-#include "serving/snapshot/served_decider.h"
-
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -9,6 +7,7 @@
 #include "env/base/text/text.h"
 #include "serving/snapshot/delta.h"
 #include "serving/snapshot/run_policy.h"
+#include "serving/snapshot/served_decider.h"
 
 namespace yard {
 namespace {
@@ -65,7 +64,7 @@ void ServedDecider::note_ended(const View& view) {
     const int32_t slot = view.changed(i);
     if (!view.finished(slot)) continue;
     ended_.push_back(
-        {view.serial(slot), view.now_us(), view.attained_us(slot), view.exact_work_us(slot)});
+        {view.serial(slot), view.now_us(), view.attained_us(slot), view.exact_work_done_us(slot)});
   }
 }
 
@@ -90,7 +89,7 @@ void ServedDecider::decide(const View& view, Draft& draft) {
 void ServedDecider::apply(const View& view, const pb::DecideResponse& response,
                           Draft& draft) const {
   std::unordered_map<std::string_view, int32_t> slot_of;
-  for (int32_t slot = 0; slot < view.high_water(); ++slot) {
+  for (int32_t slot = 0; slot < view.slot_high_water(); ++slot) {
     const Phase phase = view.phase(slot);
     if (phase == Phase::kFree || phase == Phase::kDone) continue;
     slot_of[jobs_[static_cast<size_t>(view.serial(slot))].id] = slot;

@@ -385,7 +385,7 @@ class SnapshotReader {
     for (int32_t i = 0; i < gpus_.num_nodes(); ++i) {
       const int32_t node = spec_index[static_cast<size_t>(i)];
       for (uint64_t rest = node == kNone ? 0 : gpus_.usable(i); rest != 0; rest &= rest - 1) {
-        const int64_t until_us = gpus_.until_us(i)[static_cast<size_t>(lowest_bit(rest))];
+        const int64_t until_us = gpus_.until_us(i)[static_cast<size_t>(lowest_set_bit_index(rest))];
         if (until_us <= now_us_) continue;
         out_.vacating_.push_back(
             {{node, gpus_.renumbered_without_gaps(i, rest & -rest)}, until_us});

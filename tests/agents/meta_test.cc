@@ -53,13 +53,14 @@ class RandomPolicy final : public Policy {
       }
       steps.apply(action, draft);
       if (exchanges) {
-        EXPECT_TRUE(view.holds(slot));
-        EXPECT_EQ(view.exchange(slot).all_reduce == Pattern::kTree, row(action)[kTree] == 1);
-        EXPECT_EQ(view.exchange(slot).priority, std::lround(3 * row(action)[kPriority]));
+        EXPECT_TRUE(view.holds_gpus(slot));
+        EXPECT_EQ(view.all_reduce_settings(slot).all_reduce == Pattern::kTree,
+                  row(action)[kTree] == 1);
+        EXPECT_EQ(view.all_reduce_settings(slot).priority, std::lround(3 * row(action)[kPriority]));
         EXPECT_TRUE(row(action)[kNodes] > 0 || row(action)[kPriority] == 0)
             << "priorities are for links";
       }
-      placed = view.holds(slot) ? kNone : slot;
+      placed = view.holds_gpus(slot) ? kNone : slot;
     }
     steps.commit(draft);
   }

@@ -201,12 +201,12 @@ TEST(Dispatcher, FullWindowKeepsTheBestJobs) {
     int32_t widest = 0, waiting = 0;
     for (int32_t r = 0; r < observed.o.rows; ++r) {
       const int32_t slot = observed.slots[static_cast<size_t>(r)];
-      if (view.phase(slot) != Phase::kWaiting || view.started(slot) > 0) continue;
+      if (view.phase(slot) != Phase::kWaiting || view.times_started(slot) > 0) continue;
       widest = std::max(widest, view.gpus(slot));
       ++waiting;
     }
     for (int32_t slot = view.queue_head(); slot != kNone; slot = view.queue_next(slot)) {
-      if (view.started(slot) > 0 || view.gpus(slot) >= widest) continue;
+      if (view.times_started(slot) > 0 || view.gpus(slot) >= widest) continue;
       ASSERT_TRUE(std::binary_search(slots.begin(), slots.end(), slot))
           << "a narrower job of " << view.gpus(slot) << " is not in the window";
     }

@@ -18,7 +18,7 @@ __device__ void decide(const SimModel& fixed, const View& view, SimState& s, Rng
     const auto placement = static_cast<PlacementRule>(rng.below(3));
     const int32_t n = place(view, placement, slot, pieces);
     AllReduceSettings exchange;
-    if (view.may_choose_exchange(slot)) {
+    if (view.may_choose_all_reduce(slot)) {
       exchange = {Pattern::kTree, static_cast<uint8_t>(rng.below(kLinkPriorities))};
     }
     if (n == 0 || !legal_start(fixed, s, slot, pieces, n, exchange)) break;
@@ -38,19 +38,19 @@ __device__ void decide(const SimModel& fixed, const View& view, SimState& s, Rng
 // Calls every query of a view.
 __device__ double read_all(const View& view) {
   double sum = static_cast<double>(view.now_us()) + view.total_gpus() + view.free_gpus() +
-               view.num_live() + view.high_water() + view.capacity() + view.costs().restore(8) +
+               view.num_live() + view.slot_high_water() + view.capacity() + view.costs().restore(8) +
                static_cast<int>(view.level());
   for (int32_t slot = view.queue_head(); slot != kNone; slot = view.queue_next(slot)) {
     sum += view.queue_rank(slot) + view.request_class(slot) + view.preemptible(slot);
   }
-  for (int32_t node = 0; node < view.spec().num_nodes; ++node) sum += view.node_free(node);
+  for (int32_t node = 0; node < view.spec().num_nodes; ++node) sum += view.node_free_gpus(node);
   for (int32_t i = 0; i < view.num_changed(); ++i) {
     const int32_t slot = view.changed(i);
     const JobRef ref = view.ref(slot);
     if (view.may_end_early(slot)) sum += view.enough(slot) - view.training_metric_now(slot);
     sum += ref.generation + view.serial(slot) + view.user(slot) + view.submit_us(slot) +
-           view.since_us(slot) + view.until_us(slot) + view.preempted(slot) + view.started(slot) +
-           static_cast<int>(view.phase(slot)) + view.limit_us(slot) + view.left_us(slot);
+           view.unchanged_since_us(slot) + view.until_us(slot) + view.times_preempted(slot) + view.times_started(slot) +
+           static_cast<int>(view.phase(slot)) + view.limit_us(slot) + view.work_left_us(slot);
     for (int32_t p = view.first_part(slot); p != kNone; p = view.next_part(p)) {
       sum += view.part_node(p) + count_bits(view.part_mask(p));
     }
@@ -63,8 +63,8 @@ __global__ void play(SimModel fixed, Truth truth, StateSizes sizes, std::byte* b
   const auto n = static_cast<int32_t>(blockIdx.x * blockDim.x + threadIdx.x);
   if (n >= worlds) return;
   std::byte* block = blocks + static_cast<size_t>(n) * 2 * stride;
-  SimState s = state_at(block, sizes);
-  SimState fork = state_at(block + stride, sizes);
+  SimState s = state_in_block(block, sizes);
+  SimState fork = state_in_block(block + stride, sizes);
   EventQueue event_queue = EventQueue::at(block + state_bytes(sizes), sizes.slots);
   EventQueue fork_agenda = EventQueue::at(block + stride + state_bytes(sizes), sizes.slots);
   reset(fixed, s, sizes, event_queue, 0, fixed.jobs.num_jobs);
@@ -86,7 +86,7 @@ __global__ void select(SimModel fixed, StateSizes sizes, std::byte* blocks, size
                        Observation* out, int32_t worlds) {
   const auto n = static_cast<int32_t>(blockIdx.x * blockDim.x + threadIdx.x);
   if (n >= worlds) return;
-  SimState s = state_at(blocks + static_cast<size_t>(n) * stride, sizes);
+  SimState s = state_in_block(blocks + static_cast<size_t>(n) * stride, sizes);
   const View view(fixed, s, JobSelectionTask::kLevel);
   std::byte* memory = memories + static_cast<size_t>(n) * sizeof(JobSelectionTask::Window);
   if (!JobSelectionTask::on_events(view, config, memory)) return;

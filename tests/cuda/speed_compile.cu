@@ -14,9 +14,9 @@ __global__ void rates(SpeedColumns s, const int32_t* gpus, const int32_t* nodes,
   const Pattern by = may_choose_all_reduce(s, job_class) ? Pattern::kTree : Pattern::kNone;
   const int64_t load = link_bytes_per_s(s, job_class, 0, gpus[i], tier, nodes[i], 0, by);
   out[i] = speed_of(s, job_class, 0, gpus[i], tier, nodes[i]) * pair_rate(s, job_class, 0, 0) *
-           contention_factor(exchange_share(s, job_class, 0, gpus[i], tier, nodes[i]),
+           contention_throughput_factor(exchange_share(s, job_class, 0, gpus[i], tier, nodes[i]),
                              exchange_slowdown(2 * load, capacity_left(load / 2, load))) *
-           overload_factor(12, 8);
+           overload_throughput_factor(12, 8);
 }
 
 }  // namespace

@@ -73,9 +73,9 @@ TEST(Evaluate, OracleIsTheBestOfItsFamily) {
     EXPECT_TRUE(is_oracle_bound(bound.level)) << bound.name;
     EXPECT_GE(bound.mean_jct_s, cell.bounds[*cell.oracle].mean_jct_s);
   }
-  EXPECT_GT(cell.headroom(), 0);
+  EXPECT_GT(cell.oracle_headroom(), 0);
   EXPECT_NEAR(cell.oracle_gap_closed(),
-              std::log(cell.vs_baseline.ratio) / std::log(1 - cell.headroom()), 1e-12);
+              std::log(cell.vs_baseline.ratio) / std::log(1 - cell.oracle_headroom()), 1e-12);
 }
 
 TEST(Evaluate, OraclesAreNotRivals) {
@@ -219,11 +219,11 @@ TEST(Evaluate, LargestClassHasAtLeastFiftyJobs) {
   int64_t jobs = 0;
   for (const int64_t of_class : cell.facts.class_jobs) jobs += of_class;
   EXPECT_EQ(jobs, 600);
-  ASSERT_TRUE(cell.largest_class().has_value());
-  for (int c = *cell.largest_class() + 1; c < kSizeClasses; ++c) {
+  ASSERT_TRUE(cell.largest_size_class().has_value());
+  for (int c = *cell.largest_size_class() + 1; c < kSizeClasses; ++c) {
     EXPECT_LT(cell.facts.class_jobs[static_cast<size_t>(c)], 50);
   }
-  EXPECT_GE(cell.facts.class_jobs[static_cast<size_t>(*cell.largest_class())], 50);
+  EXPECT_GE(cell.facts.class_jobs[static_cast<size_t>(*cell.largest_size_class())], 50);
   EXPECT_DOUBLE_EQ(cell.largest_class_jct_ratio(), 1);
 }
 
@@ -346,7 +346,7 @@ TEST(Summary, CoversConclusiveCellsOfEachCandidateAndGroup) {
     if (!cell.conclusive && rows[0].conclusive > 0) continue;
     ++conclusive;
     log_gain += std::log(cell.vs_baseline.ratio);
-    log_oracle_gain += std::log(1 - cell.headroom());
+    log_oracle_gain += std::log(1 - cell.oracle_headroom());
   }
   ASSERT_EQ(rows[0].cells, conclusive);
   EXPECT_NEAR(std::log(rows[0].pooled.ratio.value), log_gain / conclusive, 1e-12);

@@ -162,7 +162,7 @@ TEST(JobsCsv, RoundTripsTimes) {
   const Scenario scenario = of(jobs, "1x4");
   const auto run = run_policy(scenario, "fifo", {});
   std::string csv = kJobsHeader;
-  append_jobs(scenario, run, csv);
+  append_jobs_csv(scenario, run, csv);
   EXPECT_EQ(csv,
             "policy,job_id,gpus,submit_s,start_s,end_s,wait_s,jct_s,preemptions,restarts,state\n"
             "fifo,a-1,1,0.000001,0.000001,1.500001,0,1.5,0,0,finished\n"
@@ -192,7 +192,7 @@ TEST(JobsCsv, AnyIdRoundTrips) {
   const std::string id = "a,\"b\"\nc";
   const Scenario scenario = of({job(id, 0, kUsPerS, 1)}, "1x4");
   std::string row, unquoted;
-  append_jobs(scenario, run_policy(scenario, "fifo", {}), row);
+  append_jobs_csv(scenario, run_policy(scenario, "fifo", {}), row);
   std::vector<std::string_view> cells;
   ASSERT_TRUE(split_quoted(row, ',', unquoted, cells));
   ASSERT_EQ(cells.size(), 11u);
@@ -204,7 +204,7 @@ TEST(JobsCsv, RowsAddUpToTheSummary) {
   for (const std::string policy : {"fifo", "las"}) {
     const auto run = run_policy(scenario, policy, {});
     std::string csv;
-    append_jobs(scenario, run, csv);
+    append_jobs_csv(scenario, run, csv);
     int64_t rows = 0, sum_us = 0, preemptions = 0;
     for (const std::string_view line : split(csv, '\n')) {
       if (line.empty()) continue;
@@ -228,7 +228,7 @@ TEST(JobsCsv, UnfinishedJobHasARow) {
   run.policy = "p";
   run.outcome.jobs = {{}};
   std::string csv;
-  append_jobs(scenario, run, csv);
+  append_jobs_csv(scenario, run, csv);
   EXPECT_EQ(csv, "p,a,1,0,,,,,0,0,unfinished\n");
 }
 
@@ -269,7 +269,7 @@ TEST(Replay, StagesOfAJobAreReportedAsOneJob) {
   EXPECT_EQ(run.summary.all.finished, 3);
   EXPECT_EQ(run.summary.all.max_wait_s, 400) << "of the job behind";
   std::string rows;
-  append_jobs(scenario, run, rows);
+  append_jobs_csv(scenario, run, rows);
   EXPECT_THAT(rows, HasSubstr("greedy,staged,7,0,0,400,50,400,0,0,finished"));
 
   RunOptions tiresias;

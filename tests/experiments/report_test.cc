@@ -152,7 +152,7 @@ class Report : public ::testing::Test {
       };
       const yard::Run played = run_policy(scenario, policy, how);
       series.end(played);
-      append_jobs(scenario, played, jobs);
+      append_jobs_csv(scenario, played, jobs);
       runs.push_back({{"policy", policy},
                       {"information", information_level_name(played.level)},
                       {"mean_jct_s", played.summary.all.mean_jct_s}});

@@ -49,7 +49,7 @@ TEST(Scenario, ReachesTheTargetCongestion) {
     options.congestion = target;
     const Scenario scenario = load_scenario(options);
     const JctSummary all = run_policy(scenario, "greedy", {}).summary.all;
-    // Congestion jumps between stretch factors; calibrate() accepts a deviation of up to 5 %.
+    // Congestion jumps between stretch factors; calibrate_arrivals() accepts deviations up to 5 %.
     EXPECT_NEAR(all.mean_wait_s / all.mean_run_s / target, 1, 0.05);
     EXPECT_DOUBLE_EQ(scenario.congestion, all.mean_wait_s / all.mean_run_s);
   }

@@ -34,7 +34,8 @@ Played played(const Scenario& scenario, const std::string& policy) {
   std::string text;
   Timeline timeline(scenario, [&](std::string_view piece) { text += piece; });
   timeline.begin(policy);
-  Waits waits(scenario, PlacementRule::kBestFit, [&](const Wait& wait) { timeline.wait(wait); });
+  Waits waits(scenario, PlacementRule::kBestFit,
+              [&](const Wait& wait) { timeline.add_wait(wait); });
   Meter meter(scenario.cluster, scenario.trace);
   RunOptions how;
   how.watch = [&](const SimModel& fixed, const SimState& state) {
@@ -149,7 +150,7 @@ Json dumps(const Scenario& scenario, const std::string& policy, const std::vecto
   StateDumper moments(at_us);
   moments.begin();
   RunOptions how;
-  how.watch = [&](const SimModel&, const SimState& state) { moments.note(state); };
+  how.watch = [&](const SimModel&, const SimState& state) { moments.count_decision(state); };
   const yard::Run run = run_policy(scenario, policy, how);
   moments.end(run.outcome.end_us);
   moments.check("--dump-at");

@@ -124,7 +124,7 @@ bool try_faults(std::string_view text) {
     YARD_CHECK(fault.at_us >= 0 && fault.until_us > fault.at_us, "a fault that does not last");
     YARD_CHECK(fault.node >= 0 && fault.node < static_cast<int32_t>(spec.nodes.size()), "no node");
     const int32_t gpus = spec.nodes[static_cast<size_t>(fault.node)].gpus;
-    YARD_CHECK((fault.mask & ~low_mask(gpus)) == 0, "GPUs that the node does not have");
+    YARD_CHECK((fault.mask & ~mask_of_low_bits(gpus)) == 0, "GPUs that the node does not have");
   }
   set_reclaim_notice(*faults, FaultModel{}.reclaim_notice_us());
   Workload workload({}, spec);

@@ -106,7 +106,7 @@ bool try_speeds(const std::string& path, std::string_view text) {
   for (const ModelProfile& profile : profiles->models) {
     for (const int32_t gpus : {1, 2, kMaxGpus}) {
       const int32_t gang = table.class_of(profile.model, 0, gpus);
-      const int32_t with_servers = table.class_of_servers(profile.model, 0, 2, gpus);
+      const int32_t with_servers = table.parameter_server_class_of(profile.model, 0, 2, gpus);
       check_speeds(table.columns(), gang, gpus);
       check_speeds(table.columns(), with_servers, gpus);
     }
@@ -122,7 +122,7 @@ bool try_throughputs(std::string_view text) {
   YARD_CHECK(!types.empty(), "no type");
   const Throughputs::Kind one{"LM (batch size 5)", 1}, other{"A3C", 1};
   for (const std::string& type : types) {
-    YARD_CHECK(counts(table->alone(type, one).value_or(0)), "steps a second");
+    YARD_CHECK(counts(table->isolated_throughput(type, one).value_or(0)), "steps a second");
     const auto both = table->colocated_throughputs(type, one, other);
     YARD_CHECK(!both || (counts(both->first) && counts(both->second)), "steps beside another");
   }

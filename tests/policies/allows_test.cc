@@ -110,7 +110,7 @@ struct PeriodicPreempter final : Decider {
       draft.start(view.queue_head(), stops % 2 == 0 ? &first : &second, 1);
     if (view.num_held() > 0 && stops < 3) {
       const int32_t slot = view.held(0);
-      const bool due = view.now_us() - view.since_us(slot) >= every_us;
+      const bool due = view.now_us() - view.unchanged_since_us(slot) >= every_us;
       if (view.phase(slot) == Phase::kRunning && due && draft.preempt(slot)) {
         ++stops;
         if (migrations) draft.start(slot, stops % 2 == 0 ? &first : &second, 1);

@@ -42,7 +42,7 @@ TEST(BruteForce, MatchesHandComputedOptima) {
 TEST(BruteForce, SrtfIsOptimalOnOneGpu) {
   const auto srtf = make_policy("srtf");
   for (uint64_t i = 0; i < kCases; ++i) {
-    const auto jobs = tiny_jobs(Rng(31).split(i), 1, false);
+    const auto jobs = draw_tiny_jobs(Rng(31).split(i), 1, false);
     ASSERT_EQ(total_s("1x1", jobs, *srtf), BestSchedule(jobs, 1).total()) << "case " << i;
   }
 }
@@ -50,7 +50,7 @@ TEST(BruteForce, SrtfIsOptimalOnOneGpu) {
 TEST(BruteForce, SjfIsOptimalOnOneGpuForSimultaneousJobs) {
   const auto sjf = make_policy("sjf");
   for (uint64_t i = 0; i < kCases; ++i) {
-    const auto jobs = tiny_jobs(Rng(32).split(i), 1, true);
+    const auto jobs = draw_tiny_jobs(Rng(32).split(i), 1, true);
     ASSERT_EQ(total_s("1x1", jobs, *sjf), BestSchedule(jobs, 1).total()) << "case " << i;
   }
 }
@@ -65,7 +65,7 @@ TEST(BruteForce, NoPolicyBeatsTheBestSchedule) {
     for (const char* cluster : {"1x1", "1x3", "2x2"}) {
       const int32_t gpus = load_cluster(cluster).total_gpus();
       for (uint64_t i = 0; i < kCases / 5; ++i) {
-        const auto jobs = tiny_jobs(Rng(33).split(i), static_cast<uint32_t>(gpus), false);
+        const auto jobs = draw_tiny_jobs(Rng(33).split(i), static_cast<uint32_t>(gpus), false);
         const int total = total_s(cluster, jobs, *policy), best = BestSchedule(jobs, gpus).total();
         ASSERT_GE(total, best) << cluster << ", case " << i;
         worse += total > best;

@@ -23,7 +23,8 @@ class SpeedScenePlayer {
         policy_(policy),
         world_(scene.fixed(), scene.size()),
         speeds_(world_.fixed(), speeds, 0.25, 1),
-        view_(world_.fixed(), world_.state(), policy.level(), nullptr, speeds_.shown()),
+        view_(world_.fixed(), world_.state(), policy.level(), nullptr,
+              speeds_.estimates_for_views()),
         draft_(world_.fixed(), world_.state()) {
     world_.reset(0, scene.size());
     memory_.reset(policy.memory_bytes(view_));

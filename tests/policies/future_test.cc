@@ -255,7 +255,7 @@ TEST(Cheats, UsingTheNumberOfSlotsIsDetected) {
 // --- Cheats that abort ---------------------------------------------------------------------------
 
 TEST(CheatsDeathTest, RunTimesBelowTheOracleLevelAbort) {
-  const Cheat cheat([](const View& view, int32_t slot) { return view.left_us(slot); });
+  const Cheat cheat([](const View& view, int32_t slot) { return view.work_left_us(slot); });
   EXPECT_DEATH(count_early_differences(cheat), "left_line\\(\\) needs an oracle level");
 }
 
@@ -296,11 +296,11 @@ concept AdvancesWorld = requires(T t, const Truth& truth) {
 // The job table's columns hold the size classes and users of the whole workload.
 template <class T>
 concept RevealsWorkload = requires(T t) {
-  t.num_classes();
+  t.num_request_classes();
 }
-|| requires(T t) { t.class_gpus(0); }
+|| requires(T t) { t.class_gpus_to_start(0); }
 || requires(T t) { t.num_users(); }
-|| requires(T t) { t.has_shares(); }
+|| requires(T t) { t.has_gpu_shares(); }
 || requires(T t) { t.has_faults(); };
 // Changes the state without the draft, through a copy or through the world.
 template <class T>

@@ -221,7 +221,7 @@ TEST(MlfH, PrioritiesOfRandomStatesMatchTheEquations) {
       for (ObservedProgress& n : noted) n.ran_us += n.runs ? view.now_us() - before_us : 0;
       before_us = view.now_us();
       const auto total_s = [&](int32_t slot) { return 600 + 10.0 * view.serial(slot); };
-      for (int32_t slot = 0; slot < view.high_water(); ++slot) {
+      for (int32_t slot = 0; slot < view.slot_high_water(); ++slot) {
         if (view.phase(slot) != Phase::kWaiting && view.phase(slot) != Phase::kRunning) continue;
         const auto j = static_cast<size_t>(view.serial(slot));
         const double expected =
@@ -233,7 +233,7 @@ TEST(MlfH, PrioritiesOfRandomStatesMatchTheEquations) {
       }
       if (!runner.decide()) break;
       for (size_t j = 0; j < jobs.size(); ++j) noted[j].runs = false;
-      for (int32_t slot = 0; slot < view.high_water(); ++slot) {
+      for (int32_t slot = 0; slot < view.slot_high_water(); ++slot) {
         if (view.phase(slot) == Phase::kRunning) {
           noted[static_cast<size_t>(view.serial(slot))].runs = true;
         }

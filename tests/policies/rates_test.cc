@@ -228,7 +228,7 @@ TEST_P(PolicyWithTenants, KeepsTenantsWithinTheirLimit) {
   const auto policy = make_policy(GetParam());
   SceneRunner runner(scene, *policy);
   ASSERT_TRUE(runner.step());
-  EXPECT_EQ(runner.view().tenant_gpus(0), 2);
+  EXPECT_EQ(runner.view().gpus_held_by_tenant(0), 2);
   EXPECT_EQ(runner.view().num_held(), GetParam() == "fifo" ? 1 : 4) << "fifo: all wait for a";
   runner.play();
   EXPECT_FALSE(runner.failed());
@@ -239,7 +239,7 @@ TEST_P(PolicyWithTenants, KeepsNonBorrowersWithinTheirQuota) {
   const auto policy = make_policy(GetParam());
   SceneRunner runner(scene, *policy);
   ASSERT_TRUE(runner.step());
-  EXPECT_EQ(runner.view().tenant_gpus(0), 4);
+  EXPECT_EQ(runner.view().gpus_held_by_tenant(0), 4);
   runner.play();
   EXPECT_FALSE(runner.failed());
 }

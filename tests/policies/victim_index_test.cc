@@ -52,7 +52,7 @@ class VictimIndexHarness {
     for (uint32_t n = rng_.below(4); n > 0; --n) {
       const int32_t slot = any_slot();
       if (std::count(edited.begin(), edited.end(), slot) > 0) continue;
-      if (view_.holds(slot)) {
+      if (view_.holds_gpus(slot)) {
         preempt(scene_.fixed(), world_.state(), slot);
       } else if (!start_somewhere(slot)) {
         continue;
@@ -62,7 +62,7 @@ class VictimIndexHarness {
       ask(held, index_under_test);
     }
     for (const int32_t slot : edited) {
-      if (view_.holds(slot) && slot % 7 != 0) {
+      if (view_.holds_gpus(slot) && slot % 7 != 0) {
         const double slope = 0.5 * rng_.below(3), now = static_cast<double>(view_.now_us());
         held.put(slot, {slope * now + rng_.below(20), slope}, view_.serial(slot));
       } else {
@@ -103,7 +103,7 @@ class VictimIndexHarness {
     int32_t left = view_.gpus(slot);
     const auto first = static_cast<int32_t>(rng_.below(static_cast<uint32_t>(nodes_)));
     for (int32_t i = 0; i < nodes_; ++i) {
-      const int32_t node = (first + i) % nodes_, gpus = std::min(view_.node_free(node), left);
+      const int32_t node = (first + i) % nodes_, gpus = std::min(view_.node_free_gpus(node), left);
       if (gpus > 0) pieces.push_back({node, gpus, 0, view_.shaped(slot) ? gpus : 0});
       left -= gpus;
     }
@@ -116,15 +116,15 @@ class VictimIndexHarness {
   Stops walk(const LinearKeyTreap& held, const RankedJob& claim, int32_t gpus,
              double margin) const {
     std::vector<RankedJob> holders;
-    for (int32_t slot = 0; slot < view_.high_water(); ++slot) {
-      if (view_.holds(slot) && held.has(slot)) {
+    for (int32_t slot = 0; slot < view_.slot_high_water(); ++slot) {
+      if (view_.holds_gpus(slot) && held.has(slot)) {
         holders.push_back({held.key(slot, view_.now_us()), slot});
       }
     }
     std::sort(holders.begin(), holders.end(),
               [](const RankedJob& a, const RankedJob& b) { return b.key < a.key; });
     std::vector<int32_t> free;
-    for (int32_t m = 0; m < nodes_; ++m) free.push_back(view_.node_free(m));
+    for (int32_t m = 0; m < nodes_; ++m) free.push_back(view_.node_free_gpus(m));
     const int32_t least = std::min(gpus, most_), nodes = gpus / least;
     const auto enough = [&] {
       return std::count_if(free.begin(), free.end(), [=](int32_t f) { return f >= least; }) >=

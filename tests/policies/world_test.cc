@@ -28,7 +28,7 @@ TEST_P(EveryFeature, KeepsInvariantsUnderEveryPolicy) {
     Scene scene(world.cluster, world.jobs, {}, world.pair_conflicts);
     scene.set_faults(world.faults);
     SceneRunner runner(scene, *policy);
-    while (runner.step()) blocked = std::max(blocked, runner.view().num_blocked());
+    while (runner.step()) blocked = std::max(blocked, runner.view().num_blocked_by_dependencies());
     ASSERT_FALSE(runner.failed()) << "seed " << seed;
     const SimState& s = runner.state();
     failures += s.head->failures;

@@ -169,7 +169,7 @@ TEST_F(Memories, KnowsJobsThatNeverRan) {
   const View view(live.fixed(), live.state(), Level::kBlind);
   ASSERT_EQ(view.num_changed(), 1);
   EXPECT_TRUE(view.finished(view.changed(0)));
-  EXPECT_FALSE(view.ran_to_its_end(view.changed(0)));
+  EXPECT_FALSE(view.ended_after_running(view.changed(0)));
 }
 
 TEST_F(Memories, AnotherJobMayTakeOverAnId) {

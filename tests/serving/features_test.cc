@@ -58,15 +58,15 @@ TEST(Features, ReachTheTables) {
     ASSERT_EQ(broken_invariant(live.fixed(), live.state()), "");
     const View served(live.fixed(), live.state(), Level::kBlind);
     const View& own = runner.view();
-    ASSERT_EQ(served.num_blocked(), own.num_blocked());
+    ASSERT_EQ(served.num_blocked_by_dependencies(), own.num_blocked_by_dependencies());
     ASSERT_EQ(served.num_held(), own.num_held());
     ASSERT_EQ(served.num_tenants(), 2);
     for (int32_t t = 0; t < 2; ++t) {
-      EXPECT_EQ(served.tenant_gpus(t), own.tenant_gpus(t));
-      EXPECT_EQ(served.tenant_quota(t), own.tenant_quota(t));
+      EXPECT_EQ(served.gpus_held_by_tenant(t), own.gpus_held_by_tenant(t));
+      EXPECT_EQ(served.tenant_quota_gpus(t), own.tenant_quota_gpus(t));
       EXPECT_EQ(served.tenant_weight(t), own.tenant_weight(t));
       EXPECT_EQ(served.tenant_priority(t), own.tenant_priority(t));
-      EXPECT_EQ(served.tenant_preempts(t), own.tenant_preempts(t));
+      EXPECT_EQ(served.jobs_tenant_may_preempt(t), own.jobs_tenant_may_preempt(t));
       EXPECT_EQ(served.spec().tenant_limit[t], own.spec().tenant_limit[t]);
     }
     for (int32_t m = 0; m < 4; ++m) {
@@ -76,7 +76,7 @@ TEST(Features, ReachTheTables) {
       EXPECT_EQ(live.state().free_cpu_milli[m], runner.state().free_cpu_milli[m]);
       EXPECT_EQ(live.state().free_mem_mib[m], runner.state().free_mem_mib[m]);
     }
-    for (int32_t slot = 0; slot < served.high_water(); ++slot) {
+    for (int32_t slot = 0; slot < served.slot_high_water(); ++slot) {
       const int32_t entry = live.request_index(slot);
       if (entry == kNone) continue;
       int32_t twin = 0;
@@ -89,7 +89,7 @@ TEST(Features, ReachTheTables) {
       EXPECT_EQ(served.allowed_type_bits(slot) & 3, own.allowed_type_bits(twin) & 3);
       EXPECT_EQ(served.priority(slot), own.priority(twin));
       EXPECT_EQ(served.weight(slot), own.weight(twin));
-      EXPECT_EQ(served.due_us(slot), own.due_us(twin));
+      EXPECT_EQ(served.first_deadline_us(slot), own.first_deadline_us(twin));
       EXPECT_EQ(served.tenant(slot), own.tenant(twin));
       EXPECT_EQ(served.worked_us(slot), own.worked_us(twin));
     }

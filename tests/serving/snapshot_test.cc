@@ -243,7 +243,7 @@ TEST(Snapshot, KeepsTheGpusOfOddJobs) {
   ClusterMemory known;
   const SnapshotState live = known.next_state(snapshot);
   const View view(live.fixed(), live.state(), Level::kBlind);
-  EXPECT_EQ(view.node_free(0), 4);
+  EXPECT_EQ(view.node_free_gpus(0), 4);
   int pinned = 0;
   for (const int32_t slot : view.held()) pinned += !view.preemptible(slot);
   EXPECT_EQ(pinned, 1);
@@ -416,15 +416,16 @@ TEST(Snapshot, JsonErrorsNameTheFile) {
 // What a policy sees of each job, by id.
 std::map<std::string, std::string> seen(const View& view, const std::vector<std::string>& id_of) {
   std::map<std::string, std::string> out;
-  for (int32_t slot = 0; slot < view.high_water(); ++slot) {
+  for (int32_t slot = 0; slot < view.slot_high_water(); ++slot) {
     const Phase phase = view.phase(slot);
     if (phase == Phase::kFree || phase == Phase::kDone) continue;
     std::string& line = out[id_of[static_cast<size_t>(view.serial(slot))]];
     const bool timed = phase == Phase::kStarting || phase == Phase::kStopping;
     for (const int64_t part :
          {static_cast<int64_t>(phase), static_cast<int64_t>(view.gpus(slot)), view.submit_us(slot),
-          view.since_us(slot), timed ? view.until_us(slot) : 0, view.attained_us(slot),
-          static_cast<int64_t>(view.preempted(slot)), static_cast<int64_t>(view.started(slot))}) {
+          view.unchanged_since_us(slot), timed ? view.until_us(slot) : 0, view.attained_us(slot),
+          static_cast<int64_t>(view.times_preempted(slot)),
+          static_cast<int64_t>(view.times_started(slot))}) {
       line += std::to_string(part) + " ";
     }
     for (int32_t p = view.first_part(slot); p != kNone; p = view.next_part(p)) {

@@ -125,7 +125,7 @@ std::vector<Fault> random_faults(Rng rng, const ClusterSpec& spec, double span_s
     const double down_s = rng.below(3) == 0 ? 20 : 2000;
     fault.until_us = fault.at_us + 10 * kSecond + std::llround(rng.uniform() * down_s * kSecond);
     const int32_t gpus = spec.nodes[static_cast<size_t>(fault.node)].gpus;
-    fault.mask = low_mask(gpus);
+    fault.mask = mask_of_low_bits(gpus);
     if (rng.below(2) == 0 && gpus > 0) {
       fault.mask = uint64_t{1} << rng.below(static_cast<uint32_t>(gpus));
       if (rng.below(20) == 0) fault.until_us = kNever;

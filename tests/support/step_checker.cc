@@ -97,7 +97,7 @@ std::string StepChecker::overcommitted_at(int64_t at_us,
   for (const Holding& holding : holdings) {
     if (holding.from_us > at_us || holding.until_us <= at_us) continue;
     for (uint64_t rest = holding.mask; rest != 0; rest &= rest - 1) {
-      const auto g = static_cast<size_t>(spec.node_gpu0[holding.node] + lowest_bit(rest));
+      const auto g = static_cast<size_t>(spec.node_gpu0[holding.node] + lowest_set_bit_index(rest));
       milli[g] += holding.gpu_milli;
       gpu_mem[g] += holding.gpu_mem_mib;
     }

@@ -82,7 +82,7 @@ bool Fragmentation::changed(const SimState& s, int32_t node) {
   if (fixed_.faults) shared &= ~s.down_mask[m];
   note(shared_mask_[m], shared);
   for (; shared != 0; shared &= shared - 1) {
-    const auto gpu = static_cast<size_t>(fixed_.spec.node_gpu0[m] + lowest_bit(shared));
+    const auto gpu = static_cast<size_t>(fixed_.spec.node_gpu0[m] + lowest_set_bit_index(shared));
     note(share_milli_[gpu], s.share_milli[gpu]);
     note(share_mem_mib_[gpu], s.share_mem_mib[gpu]);
   }
@@ -94,7 +94,7 @@ Fragmentation::NodeFragments Fragmentation::compute(const SimState& s, int32_t n
   const int32_t gpu0 = fixed_.spec.node_gpu0[node];
   int64_t free_milli = int64_t{kWholeGpu} * count_bits(now.free);
   for (uint64_t rest = now.shared; rest != 0; rest &= rest - 1) {
-    free_milli += s.share_milli[gpu0 + lowest_bit(rest)];
+    free_milli += s.share_milli[gpu0 + lowest_set_bit_index(rest)];
   }
   NodeFragments part{.free = static_cast<double>(free_milli) / kWholeGpu,
                      .stranded = free_milli > 0};
@@ -110,7 +110,7 @@ Fragmentation::NodeFragments Fragmentation::compute(const SimState& s, int32_t n
       unusable_milli = 0;
       const int32_t wanted = need.gpus > 0 ? kWholeGpu : gpu_milli_on_node(fixed_, node, need);
       for (uint64_t rest = now.shared; rest != 0; rest &= rest - 1) {
-        const int32_t gpu = gpu0 + lowest_bit(rest);
+        const int32_t gpu = gpu0 + lowest_set_bit_index(rest);
         if (s.share_milli[gpu] >= wanted && s.share_mem_mib[gpu] >= need.gpu_mem_mib) continue;
         unusable_milli += s.share_milli[gpu];
       }

@@ -130,7 +130,7 @@ void Meter::scan(const SimModel& fixed, const SimState& s) {
   for (int32_t m = 0; saves && m < fixed.spec.num_nodes; ++m) {
     const uint64_t down = fixed.faults ? s.idle_down_mask[m] : 0;
     for (uint64_t rest = s.free_mask[m] | down; rest != 0; rest &= rest - 1) {
-      const int64_t ready_us = s.gpu_ready_us[fixed.spec.node_gpu0[m] + lowest_bit(rest)];
+      const int64_t ready_us = s.gpu_ready_us[fixed.spec.node_gpu0[m] + lowest_set_bit_index(rest)];
       if (ready_us <= s.head->now_us) continue;
       vacated_.push_back({ready_us, fixed.spec.node_type[m], (down & rest & -rest) != 0});
     }

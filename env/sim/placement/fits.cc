@@ -40,8 +40,8 @@ Allowance allowance_of(const std::string& tenant, const ClusterSpec& spec) {
 }
 
 // Returns what makes a request unusable; an empty reason if nothing.
-Unusable unfit(const Job& job, const ClusterSpec& spec, int total_gpus,
-               const Allowance& allowance) {
+UnusableReason unfit(const Job& job, const ClusterSpec& spec, int total_gpus,
+                     const Allowance& allowance) {
   int64_t tasks = 0, cpu_milli = 0;
   for (const RoleGroup& g : job.groups) {
     tasks += g.count;
@@ -155,7 +155,7 @@ void check_jobs_fit_cluster(Trace& trace, const ClusterSpec& spec, bool skip_unu
   const auto job_of = [&](size_t e) {
     return stages.jobs.empty() ? e : static_cast<size_t>(stages.job_of[e]);
   };
-  std::vector<Unusable> why(trace.jobs.size());
+  std::vector<UnusableReason> why(trace.jobs.size());
   for (size_t j = 0; j < trace.jobs.size(); ++j) {
     if (!never[j]) continue;
     why[j] = {"depends on a job that never ends", "dependencies that can end",
@@ -165,7 +165,7 @@ void check_jobs_fit_cluster(Trace& trace, const ClusterSpec& spec, bool skip_unu
   std::vector<Job> requests;
   std::unordered_map<std::string_view, Allowance> tenants;
   for (size_t e = 0; e < asked.size(); ++e) {
-    Unusable& what = why[job_of(e)];
+    UnusableReason& what = why[job_of(e)];
     const auto [tenant, first] = tenants.try_emplace(asked[e].tenant);
     if (first) tenant->second = allowance_of(asked[e].tenant, spec);
     if (what.reason.empty()) what = unfit(asked[e], spec, total_gpus, tenant->second);
@@ -182,8 +182,8 @@ void check_jobs_fit_cluster(Trace& trace, const ClusterSpec& spec, bool skip_unu
     why[shaped[i]] = no_placement_reason(requests[i], spec, usable_type_bits(requests[i], spec));
   }
   const Job* const first = trace.jobs.data();
-  const auto found = [&](const Job& job) -> std::optional<Unusable> {
-    Unusable& one = why[static_cast<size_t>(&job - first)];
+  const auto found = [&](const Job& job) -> std::optional<UnusableReason> {
+    UnusableReason& one = why[static_cast<size_t>(&job - first)];
     if (one.reason.empty()) return std::nullopt;
     one.got += " for job '" + job.id + "'";
     return one;
@@ -192,10 +192,11 @@ void check_jobs_fit_cluster(Trace& trace, const ClusterSpec& spec, bool skip_unu
 }
 
 void check_jobs_request_gpus(Trace& trace, bool skip_unusable) {
-  const auto found = [](const Job& job) -> std::optional<Unusable> {
+  const auto found = [](const Job& job) -> std::optional<UnusableReason> {
     if (job.gpus > 0) return std::nullopt;
-    return Unusable{"no GPUs", "at least 1 GPU (published rule sets do not support CPU-only jobs)",
-                    "0 for job '" + job.id + "'"};
+    return UnusableReason{"no GPUs",
+                          "at least 1 GPU (published rule sets do not support CPU-only jobs)",
+                          "0 for job '" + job.id + "'"};
   };
   check_usable(trace, found, skip_unusable);
 }

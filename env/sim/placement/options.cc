@@ -12,7 +12,7 @@ std::vector<PlacementOption> PlacementOptions::of(int32_t slot, const AllowedOpt
   options_.clear();
   slot_ = slot;
   gpus_ = view_.gpus(slot);
-  if (!view_.holds(slot) && !view_.within_tenant_limit(slot)) return std::move(options_);
+  if (!view_.holds_gpus(slot) && !view_.within_tenant_limit(slot)) return std::move(options_);
   if (!plain(slot) || gpus_ == 0) {
     add_anywhere();
     if (options_.empty() && limits.stop) add_preempting_for_tasks();

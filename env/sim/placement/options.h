@@ -65,7 +65,7 @@ class PlacementOptions {
   std::vector<PlacementOption> of(int32_t slot, const AllowedOptionKinds& limits);
 
  private:
-  int32_t free_on(int32_t node) const { return view_.node_free(node); }
+  int32_t free_on(int32_t node) const { return view_.node_free_gpus(node); }
   void add_consolidated(int32_t type);
   void add_spread(int32_t type, bool fullest_first);
   void add_preempting(int32_t type);

@@ -64,7 +64,7 @@ class Placer {
 
   // Returns the node with the lowest index that has at least `gpus` free GPUs, or kNone.
   YARD_HD int32_t first_node_with_free(int32_t gpus) const {
-    return map_.first_of(s_, gpus, spec.max_node_gpus);
+    return map_.first_node_with_free_between(s_, gpus, spec.max_node_gpus);
   }
 
   // Places GPUs as place_gpus() does, on nodes of `type_` only. Requires: `type_` is not kNone.
@@ -142,7 +142,8 @@ class Placer {
   YARD_HD int32_t nodes_needed(int32_t gpus) const {
     int32_t n = 0;
     for (int32_t c = spec.max_node_gpus; gpus > 0; --c) {
-      for (int32_t m = map_.first(s_, c); m != kNone && gpus > 0; m = map_.first(s_, c, m + 1)) {
+      for (int32_t m = map_.first_node_with_free(s_, c); m != kNone && gpus > 0;
+           m = map_.first_node_with_free(s_, c, m + 1)) {
         gpus -= c;
         ++n;
       }
@@ -171,14 +172,14 @@ class Placer {
       if (c > gpus) {
         // The last piece goes to the tightest unused node. Unused nodes have at most c free GPUs.
         for (int32_t t = gpus; t <= c; ++t) {
-          const int32_t node = map_.first(s_, t, t == c ? from : 0);
+          const int32_t node = map_.first_node_with_free(s_, t, t == c ? from : 0);
           if (node != kNone) {
             out[n++] = {node, gpus};
             return n;
           }
         }
       }
-      const int32_t node = map_.first(s_, c, from);
+      const int32_t node = map_.first_node_with_free(s_, c, from);
       if (node == kNone) {
         --c;
         from = 0;
@@ -231,8 +232,8 @@ class Placer {
       // The tightest node has the fewest whole GPUs left over, then the least of shared GPUs.
       int64_t slack = int64_t{count_bits(ledger.free)} * kMaxNodeGpus * kWholeGpu;
       for (uint64_t rest = ledger.shared; rest != 0; rest &= rest - 1) {
-        ledger.load_shared_gpu_rest(fixed_, s_, lowest_bit(rest));
-        slack += ledger.milli[lowest_bit(rest)];
+        ledger.load_shared_gpu_rest(fixed_, s_, lowest_set_bit_index(rest));
+        slack += ledger.milli[lowest_set_bit_index(rest)];
       }
       if (tasks > best.tasks || (tasks == best.tasks && slack < best_slack)) {
         best = {m, tasks * need.gpus, g, tasks};

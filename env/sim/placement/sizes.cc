@@ -188,7 +188,7 @@ ElasticSizes::Unplaced ElasticSizes::apply(Draft& draft, Places places) {
   size_t stopped = 0;
   const size_t begun = draft.mark();
   for (const JobTaskCounts& size : open_) {
-    if (view_.holds(size.slot)) {
+    if (view_.holds_gpus(size.slot)) {
       if (held_size(size.slot).tasks == size.tasks || !draft.preempt(size.slot)) continue;
       ++stopped;
     }
@@ -235,7 +235,7 @@ void ElasticSizes::hand_out(const View& view, int64_t slot_us, const Offers& off
     if (missed.tasks == 0 && trial == nullptr) return;
     // Jobs that stopped in this draft wait, too: they are among the offered.
     for (const int32_t slot : sizes.offered_) {
-      if (!view.holds(slot)) sizes.start(sizes.minimum_size(slot), draft);
+      if (!view.holds_gpus(slot)) sizes.start(sizes.minimum_size(slot), draft);
     }
     return sizes.wake(draft);
   }

@@ -38,7 +38,7 @@ bool TaskPlacer::takes(int32_t slot, std::span<const Piece> pieces, int32_t grou
   if (!view_.shaped(slot)) {
     int32_t gpus = 1;
     for (const Piece& p : pieces) gpus += p.node == node ? p.gpus : 0;
-    return gpus <= view_.node_free(node);
+    return gpus <= view_.node_free_gpus(node);
   }
   NodeLedger ledger(*view_.fixed_, *view_.state_, node);
   const TaskNeed need = view_.task_need(slot, group);
@@ -93,7 +93,7 @@ int32_t TaskPlacer::plain(int32_t slot, int32_t type, const Score& score_of, Pie
     double most = 0;
     bool whole = false;
     for (int32_t m = 0; m < spec.num_nodes; ++m) {
-      const int32_t free = view_.node_free(m);
+      const int32_t free = view_.node_free_gpus(m);
       if (free == 0 || (type != kNone && spec.node_type[m] != type) || has_piece_on(out, n, m))
         continue;
       const Piece piece{m, std::min(free, left)};

@@ -61,7 +61,7 @@ bool ThroughputModel::has_measured_model(int32_t slot) const {
 
 int32_t ThroughputModel::model(int32_t slot) const {
   return has_measured_model(slot) ? view_.speeds().class_kind[job_class(slot)]
-                                  : view_.entry(fixed().jobs.model_row, slot, kNone);
+                                  : view_.job_column_entry(fixed().jobs.model_row, slot, kNone);
 }
 
 bool ThroughputModel::modelled(int32_t slot) const {
@@ -177,14 +177,14 @@ double ThroughputModel::throughput(int32_t slot, std::span<const Piece> all,
   const PlacementTopology topology = placement_topology(slot, pieces, exchange.all_reduce);
   const int32_t needed = (gpus + spec.max_node_gpus - 1) / spec.max_node_gpus;
   double rate = topology.rate;
-  if (has_exchange_choice(fixed())) {
+  if (any_job_may_choose_all_reduce(fixed())) {
     const LinkTraffic mine = link_traffic(slot, pieces, topology, exchange);
     LinkLoads loads = loads_without(slot, without);
     loads.add(mine, 1);
     const double share =
         exchange_share(view_.speeds(), job_class(slot), node_type(topology.slowest), gpus,
                        topology.tier, topology.nodes, servers(slot), exchange.all_reduce);
-    rate *= contention_factor(share, loads.exchange_slowdown(mine));
+    rate *= contention_throughput_factor(share, loads.exchange_slowdown(mine));
   }
   if (spec.shared_exchange && topology.nodes > needed) {
     int32_t most = 1;
@@ -248,7 +248,7 @@ double ThroughputModel::throughput_at_size(int32_t slot, int32_t type,
 double ThroughputModel::current_throughput(int32_t slot) const {
   std::vector<Piece> pieces = held_pieces(view_, slot);
   std::erase_if(pieces, [](const Piece& p) { return p.gpus == 0; });
-  return pieces.empty() ? 1 : throughput(slot, pieces, {}, view_.exchange(slot));
+  return pieces.empty() ? 1 : throughput(slot, pieces, {}, view_.all_reduce_settings(slot));
 }
 
 // Does what find_isolated_rate() does, with the speeds which the policy may see.
@@ -289,8 +289,8 @@ double ThroughputModel::link_interference_cost(int32_t slot, std::span<const Pie
     const int32_t type = slowest_type(other, at);
     const double share = exchange_share(view_.speeds(), job_class(other), type, at.gpus, at.tier,
                                         at.nodes, at.servers, at.by);
-    const double was = contention_factor(share, before.exchange_slowdown(its));
-    lost += at.gpus * (1 - contention_factor(share, after.exchange_slowdown(its)) / was);
+    const double was = contention_throughput_factor(share, before.exchange_slowdown(its));
+    lost += at.gpus * (1 - contention_throughput_factor(share, after.exchange_slowdown(its)) / was);
   }
   return lost;
 }
@@ -301,7 +301,7 @@ double ThroughputModel::interference_cost(int32_t slot, std::span<const Piece> p
   const SpecColumns& spec = fixed().spec;
   if (!modelled(slot)) return 0;
   double lost = 0;
-  if (has_exchange_choice(fixed())) {
+  if (any_job_may_choose_all_reduce(fixed())) {
     std::vector<Piece> kept(pieces.begin(), pieces.end());
     if (view_.shaped(slot)) kept = gpu_pieces(slot, pieces);
     if (!kept.empty()) lost = link_interference_cost(slot, kept, without, exchange);

@@ -90,7 +90,9 @@ class ThroughputModel {
   };
 
   const SimModel& fixed() const { return *view_.fixed_; }
-  int32_t job_class(int32_t slot) const { return view_.entry(fixed().jobs.speed_class, slot, 0); }
+  int32_t job_class(int32_t slot) const {
+    return view_.job_column_entry(fixed().jobs.speed_class, slot, 0);
+  }
   bool has_measured_model(int32_t slot) const;  // whether the job's model was measured
   int32_t servers(int32_t slot) const;          // number of tasks without GPUs in the request
   // Returns those `pieces` of a job with a shape that have GPUs, merged to one piece per node.

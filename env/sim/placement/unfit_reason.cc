@@ -67,14 +67,14 @@ int64_t tasks_on(const Node& node, const Resources& need, const ClusterSpec& spe
 }
 
 // Returns the first resource whose need exceeds what any node has; an empty reason if none.
-Unusable task_unfit(const Job& job, const Resources& need, const ClusterSpec& spec,
-                    const std::vector<const Node*>& nodes) {
+UnusableReason task_unfit(const Job& job, const Resources& need, const ClusterSpec& spec,
+                          const std::vector<const Node*>& nodes) {
   const auto most = [&](auto&& of) {
     double out = 0;
     for (const Node* node : nodes) out = std::max(out, static_cast<double>(of(*node)));
     return out;
   };
-  const auto too_much = [&](const std::string& has, const std::string& asks) -> Unusable {
+  const auto too_much = [&](const std::string& has, const std::string& asks) -> UnusableReason {
     return {kReason,
             "at most " + has + " for a task, the most that a node" + types_text(job) + " has",
             asks};
@@ -121,7 +121,7 @@ bool may_use_node(const Node& node, const std::string& tenant, const ClusterSpec
   return owner.may_lend || owner.name == tenant;
 }
 
-Unusable unfit_types_reason(const Job& job, const ClusterSpec& spec, uint64_t types) {
+UnusableReason unfit_types_reason(const Job& job, const ClusterSpec& spec, uint64_t types) {
   if (job.gpus == 0) return {};
   std::vector<int64_t> of_type(spec.types.size(), 0);
   bool any = false;
@@ -158,7 +158,7 @@ Unusable unfit_types_reason(const Job& job, const ClusterSpec& spec, uint64_t ty
   return {};
 }
 
-Unusable no_placement_reason(const Job& job, const ClusterSpec& spec, uint64_t types) {
+UnusableReason no_placement_reason(const Job& job, const ClusterSpec& spec, uint64_t types) {
   std::vector<const Node*> on_gpus, all;
   for (const Node& node : spec.nodes) {
     if (!may_use_node(node, job.tenant, spec)) continue;
@@ -168,7 +168,7 @@ Unusable no_placement_reason(const Job& job, const ClusterSpec& spec, uint64_t t
   for (const RoleGroup& group : job.groups) {
     const std::vector<const Node*>& nodes = on_gpu(group.task) ? on_gpus : all;
     if (nodes.empty()) continue;
-    Unusable why = task_unfit(job, group.task, spec, nodes);
+    UnusableReason why = task_unfit(job, group.task, spec, nodes);
     if (!why.reason.empty()) return why;
     const int64_t count = group.min_count > 0 ? group.min_count : group.count;
     int64_t held = 0;

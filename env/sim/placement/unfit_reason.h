@@ -14,9 +14,9 @@ bool may_use_node(const Node& node, const std::string& tenant, const ClusterSpec
 
 // Returns why the job's GPU types are unusable, or an empty reason if they are usable. `types` is
 // the bit set of the types which the job may run on.
-Unusable unfit_types_reason(const Job& job, const ClusterSpec& spec, uint64_t types);
+UnusableReason unfit_types_reason(const Job& job, const ClusterSpec& spec, uint64_t types);
 
 // Returns why the job has no placement on the empty cluster. Requires: placing the job failed.
-Unusable no_placement_reason(const Job& job, const ClusterSpec& spec, uint64_t types);
+UnusableReason no_placement_reason(const Job& job, const ClusterSpec& spec, uint64_t types);
 
 }  // namespace yard

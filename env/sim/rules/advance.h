@@ -149,7 +149,7 @@ YARD_HD inline void clear_changed(SimState& s) {
   for (int32_t i = 0; i < h.num_changed; ++i) {
     const int32_t slot = s.changed[i];
     s.is_changed[slot] = 0;
-    if (s.phase[slot] == Phase::kDone) free_slot(s, slot);
+    if (s.phase[slot] == Phase::kDone) release_slot(s, slot);
   }
   h.num_changed = 0;
 }

@@ -65,7 +65,7 @@ uint64_t digest(const SimModel& fixed, const SimState& s) {
              std::max<int64_t>(s.saved_us[slot] - h.now_us, 0), s.attained_us[slot],
              s.work_done_us[slot]);
     if (s.first_part[slot] != kNone) hash.add(s.rate[slot]);
-    if (s.first_part[slot] != kNone && has_exchange_choice(fixed)) {
+    if (s.first_part[slot] != kNone && any_job_may_choose_all_reduce(fixed)) {
       hash.add(s.all_reduce[slot], s.link_priority[slot]);
     }
     if (fixed.faults) {
@@ -125,7 +125,8 @@ std::string broken_share(const SimModel& fixed, const SimState& s) {
       cpu[node] += s.part_tasks[p] * need.cpu_milli;
       mem[node] += s.part_tasks[p] * need.mem_mib;
       if (need.gpu_milli == 0) continue;
-      const auto gpu = static_cast<size_t>(fixed.spec.node_gpu0[node] + lowest_bit(s.part_mask[p]));
+      const auto gpu =
+          static_cast<size_t>(fixed.spec.node_gpu0[node] + lowest_set_bit_index(s.part_mask[p]));
       milli[gpu] += gpu_milli_on_node(fixed, s.part_node[p], need);
       gpu_mem[gpu] += need.gpu_mem_mib;
       if (need.kind != kNone) kinds[gpu] |= uint64_t{1} << need.kind;
@@ -157,7 +158,7 @@ std::string broken_share(const SimModel& fixed, const SimState& s) {
         return "wrong kinds of jobs on GPU " + std::to_string(gpu);
       }
       for (uint64_t rest = kinds[gpu]; rest != 0; rest &= rest - 1) {
-        const int32_t kind = lowest_bit(rest);
+        const int32_t kind = lowest_set_bit_index(rest);
         const uint64_t conflicts =
             shapes.conflicts[fixed.spec.node_type[m] * shapes.num_kinds + kind] &
             ~(uint64_t{1} << kind);
@@ -188,7 +189,7 @@ std::string broken_link(const SimModel& fixed, const SimState& s) {
   for (size_t i = 0; i < load.size(); ++i) {
     if (s.link_load[i] != load[i]) return "wrong load of link " + std::to_string(i);
   }
-  for (size_t i = 0; has_exchange_choice(fixed) && i < of_priority.size(); ++i) {
+  for (size_t i = 0; any_job_may_choose_all_reduce(fixed) && i < of_priority.size(); ++i) {
     if (s.priority_load[i] != of_priority[i]) return "wrong load by priority " + std::to_string(i);
   }
   return "";
@@ -240,7 +241,7 @@ std::string broken_invariant(const SimModel& fixed, const SimState& s) {
   if (h.arrived - h.first_job != h.live + h.finished) return "a job was lost or duplicated";
   int32_t free_gpus = 0, down_gpus = 0;
   for (int32_t m = 0; m < fixed.spec.num_nodes; ++m) {
-    const uint64_t all = low_mask(fixed.spec.node_gpus[m]);
+    const uint64_t all = mask_of_low_bits(fixed.spec.node_gpus[m]);
     const uint64_t down = fixed.faults ? s.idle_down_mask[m] : 0;
     if ((owned[static_cast<size_t>(m)] ^ s.free_mask[m] ^ down) != all) {
       return at("GPUs lost on node ", m);
@@ -252,7 +253,7 @@ std::string broken_invariant(const SimModel& fixed, const SimState& s) {
     if (s.free_count[m] != count_bits(s.free_mask[m])) return at("wrong free count of node ", m);
     const FreeNodeIndex map(fixed.spec);
     for (int32_t c = 0; c <= fixed.spec.max_node_gpus; ++c) {
-      if ((map.first(s, c, m) == m) != (c == s.free_count[m]))
+      if ((map.first_node_with_free(s, c, m) == m) != (c == s.free_count[m]))
         return at("wrong free bitmap of node ", m);
     }
     free_gpus += s.free_count[m];

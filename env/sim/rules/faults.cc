@@ -49,7 +49,7 @@ std::vector<Fault> draw_faults(const ClusterSpec& spec, const FaultModel& model,
   for (size_t m = 0; m < spec.nodes.size(); ++m) {
     const auto node = static_cast<int32_t>(m);
     const Node& what = spec.nodes[m];
-    const uint64_t all = low_mask(what.gpus);
+    const uint64_t all = mask_of_low_bits(what.gpus);
     racks[net.rack[m]].push_back(node);
     pods[net.pod[m]].push_back(node);
     const bool spot = what.spot || all_spot;
@@ -80,7 +80,8 @@ std::vector<Fault> draw_faults(const ClusterSpec& spec, const FaultModel& model,
       for_outages(rng.split(stream).split(static_cast<uint64_t>(group.first)), mtbf_h, repair_h,
                   from_us, to_us, [&](int64_t at_us, int64_t until_us) {
                     for (const int32_t node : group.second) {
-                      const uint64_t all = low_mask(spec.nodes[static_cast<size_t>(node)].gpus);
+                      const uint64_t all =
+                          mask_of_low_bits(spec.nodes[static_cast<size_t>(node)].gpus);
                       faults.push_back({at_us, until_us, node, kind, all});
                     }
                   });
@@ -150,7 +151,7 @@ std::vector<Fault> read_faults(const std::string& path, const ClusterSpec& spec)
     }
     const int32_t gpus = spec.nodes[static_cast<size_t>(fault.node)].gpus;
     if (trim(fields[4]) == "all") {
-      fault.mask = low_mask(gpus);
+      fault.mask = mask_of_low_bits(gpus);
     } else {
       const std::string expected = "all, or GPUs of the node from 0 to " + std::to_string(gpus - 1);
       for (const std::string_view part : split(trim(fields[4]), '+')) {

@@ -53,7 +53,7 @@ YARD_HD inline uint64_t soonest_ready_gpus(const SimModel& f, const SimState& s,
     uint64_t best = 0;
     int64_t best_us = kNever;
     for (uint64_t rest = mask & ~taken; rest != 0 && best_us > now_us; rest &= rest - 1) {
-      const int64_t at_us = ready_us[lowest_bit(rest)];
+      const int64_t at_us = ready_us[lowest_set_bit_index(rest)];
       if (at_us >= best_us) continue;
       best = rest & ~(rest - 1);
       best_us = at_us;
@@ -73,7 +73,7 @@ YARD_HD inline int32_t hold_part(const SimModel& f, SimState& s, int32_t slot, i
   }
   const TaskNeed need = need_of(f.jobs.shapes, s.shape[slot], group);
   if (need.gpu_milli > 0) {
-    const int32_t gpu = f.spec.node_gpu0[node] + lowest_bit(mask);
+    const int32_t gpu = f.spec.node_gpu0[node] + lowest_set_bit_index(mask);
     if ((s.shared_mask[node] & mask) == 0) {
       set_free(f, s, node, s.free_mask[node] & ~mask);
       s.shared_mask[node] |= mask;
@@ -98,7 +98,7 @@ YARD_HD inline void return_part(const SimModel& f, SimState& s, int32_t slot, in
   }
   const TaskNeed need = need_of(f.jobs.shapes, s.shape[slot], s.part_role_group[part]);
   if (need.gpu_milli > 0) {
-    const int32_t gpu = f.spec.node_gpu0[node] + lowest_bit(mask);
+    const int32_t gpu = f.spec.node_gpu0[node] + lowest_set_bit_index(mask);
     s.share_milli[gpu] += gpu_milli_on_node(f, node, need);
     s.share_mem_mib[gpu] += need.gpu_mem_mib;
     if (s.share_milli[gpu] == kWholeGpu) {  // no share of the GPU is held now
@@ -130,7 +130,7 @@ YARD_HD inline int64_t resources_ready_us(const SimModel& f, const SimState& s, 
     return wanted > 0 && wanted > left - leaving;
   };
   if (need.gpu_milli > 0) {
-    const int32_t g = gpu0 + lowest_bit(mask);
+    const int32_t g = gpu0 + lowest_set_bit_index(mask);
     const uint64_t conflicts = conflicting_kinds(f, node, need.kind);
     if ((conflicts != 0 && (s.leaving_kinds[g] & conflicts) != 0) ||
         crowded(gpu_milli_on_node(f, node, need), s.share_milli[g], s.leaving_milli[g]) ||
@@ -139,7 +139,7 @@ YARD_HD inline int64_t resources_ready_us(const SimModel& f, const SimState& s, 
     }
   } else {
     for (uint64_t rest = mask; rest != 0; rest &= rest - 1) {
-      wait_until(s.gpu_ready_us[gpu0 + lowest_bit(rest)]);
+      wait_until(s.gpu_ready_us[gpu0 + lowest_set_bit_index(rest)]);
     }
   }
   if (plain) return ready_us;
@@ -163,7 +163,7 @@ YARD_HD inline VacatingResources vacating_resources_at(const SimModel& f, const 
   const int32_t node = s.part_node[part];
   if (s.shape[slot] == kNone) return out;
   if (is_gpu_share(f, s, slot, part)) {
-    const int32_t g = f.spec.node_gpu0[node] + lowest_bit(s.part_mask[part]);
+    const int32_t g = f.spec.node_gpu0[node] + lowest_set_bit_index(s.part_mask[part]);
     out.gpu_ready_us = s.gpu_ready_us[g];
     out.gpu_milli = s.leaving_milli[g];
     out.gpu_mem_mib = s.leaving_mem_mib[g];
@@ -181,14 +181,14 @@ YARD_HD inline void restore_vacating_resources(const SimModel& f, SimState& s, i
                                                int32_t part, const VacatingResources& leaving) {
   const int32_t node = s.part_node[part], gpu0 = f.spec.node_gpu0[node];
   if (is_gpu_share(f, s, slot, part)) {
-    const int32_t g = gpu0 + lowest_bit(s.part_mask[part]);
+    const int32_t g = gpu0 + lowest_set_bit_index(s.part_mask[part]);
     s.gpu_ready_us[g] = leaving.gpu_ready_us;
     s.leaving_milli[g] = leaving.gpu_milli;
     s.leaving_mem_mib[g] = leaving.gpu_mem_mib;
     if (f.jobs.shapes.num_kinds > 0) s.leaving_kinds[g] = leaving.gpu_kinds;
   } else if (s.phase[slot] == Phase::kRunning) {
     for (uint64_t rest = s.part_mask[part]; rest != 0; rest &= rest - 1) {
-      s.gpu_ready_us[gpu0 + lowest_bit(rest)] = 0;
+      s.gpu_ready_us[gpu0 + lowest_set_bit_index(rest)] = 0;
     }
   }
   if (s.shape[slot] == kNone) return;
@@ -207,7 +207,7 @@ YARD_HD inline void vacate_part(const SimModel& f, SimState& s, int32_t slot, in
   const bool share = is_gpu_share(f, s, slot, part);
   for (uint64_t rest = s.part_mask[part]; !share && ready_us > now_us && rest != 0;
        rest &= rest - 1) {
-    const int32_t g = gpu0 + lowest_bit(rest);
+    const int32_t g = gpu0 + lowest_set_bit_index(rest);
     s.gpu_ready_us[g] = ready_us;
     if (f.jobs.shapes.max_loose_tasks == 0) continue;
     s.leaving_milli[g] = kWholeGpu;
@@ -224,7 +224,7 @@ YARD_HD inline void vacate_part(const SimModel& f, SimState& s, int32_t slot, in
     b += more_b;
   };
   if (share) {
-    const int32_t g = gpu0 + lowest_bit(s.part_mask[part]);
+    const int32_t g = gpu0 + lowest_set_bit_index(s.part_mask[part]);
     if (f.jobs.shapes.num_kinds > 0) {
       if (s.gpu_ready_us[g] <= now_us) s.leaving_kinds[g] = 0;
       if (need.kind != kNone) s.leaving_kinds[g] |= uint64_t{1} << need.kind;

@@ -13,7 +13,7 @@ YARD_HD inline void add_kind_to_gpus(const SimModel& f, SimState& s, int32_t slo
   const int32_t kind = kind_of_shape(f.jobs.shapes, s.shape[slot]);
   for (int32_t p = s.first_part[slot]; kind != kNone && p != kNone; p = s.part_next[p]) {
     if (!is_gpu_share(f, s, slot, p)) continue;
-    const int32_t gpu = f.spec.node_gpu0[s.part_node[p]] + lowest_bit(s.part_mask[p]);
+    const int32_t gpu = f.spec.node_gpu0[s.part_node[p]] + lowest_set_bit_index(s.part_mask[p]);
     s.share_kinds[gpu] |= uint64_t{1} << kind;
   }
 }
@@ -34,7 +34,7 @@ YARD_HD inline void remove_kind_from_gpus(const SimModel& f, SimState& s, int32_
         if (shares_gpu) kinds |= uint64_t{1} << kind;
       }
     }
-    s.share_kinds[f.spec.node_gpu0[s.part_node[p]] + lowest_bit(s.part_mask[p])] = kinds;
+    s.share_kinds[f.spec.node_gpu0[s.part_node[p]] + lowest_set_bit_index(s.part_mask[p])] = kinds;
   }
 }
 

@@ -29,7 +29,8 @@ LinkTraffic link_traffic_of(const SimModel& fixed, const SimState& state, int32_
 
 class LinkLoads {
  public:
-  // Starts with running jobs' loads. Requires: has_exchange_choice(fixed), `fixed` outlives this.
+  // Starts with running jobs' loads. Requires: any_job_may_choose_all_reduce(fixed), `fixed`
+  // outlives this.
   LinkLoads(const SimModel& fixed, const SimState& state);
 
   void add(const LinkTraffic& link_traffic, int64_t sign);

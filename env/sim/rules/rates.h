@@ -55,8 +55,8 @@ YARD_HD inline Footprint footprint_of(const SimModel& f, const SimState& s, int3
   }
   if (at.nodes == 1) {
     const int32_t size = f.spec.node_island_gpus[first_node];
-    const int32_t island = lowest_bit(mask) / size * size;
-    const uint64_t inside = low_mask(size) << island;
+    const int32_t island = lowest_set_bit_index(mask) / size * size;
+    const uint64_t inside = mask_of_low_bits(size) << island;
     at.tier = (mask & ~inside) == 0 ? Tier::kIsland : Tier::kNode;
   }
   return at;
@@ -105,8 +105,9 @@ YARD_HD inline void add_job_traffic_to_links(const SimModel& f, SimState& s, int
   const int64_t bytes = sign * s.traffic[slot];
   const SpecColumns& spec = f.spec;
   const Tier tier = static_cast<Tier>(s.tier[slot]);
-  int64_t* own =
-      has_exchange_choice(f) ? s.priority_load + s.link_priority[slot] * num_links(spec) : nullptr;
+  int64_t* own = any_job_may_choose_all_reduce(f)
+                     ? s.priority_load + s.link_priority[slot] * num_links(spec)
+                     : nullptr;
   const auto load = [&](int32_t link) {
     s.link_load[link] += bytes;
     if (own != nullptr) own[link] += bytes;
@@ -231,7 +232,7 @@ YARD_HD inline double contended_rate(const SimModel& f, const SimState& s, int32
       const int32_t type = find_isolated_rate(f, s, slot, at).type;
       const double share = exchange_share(f.speed, f.jobs.speed_class[s.job[slot]], type, at.gpus,
                                           at.tier, at.nodes, at.servers, at.by);
-      rate *= contention_factor(share, worst);
+      rate *= contention_throughput_factor(share, worst);
     }
   }
   if (f.jobs.shapes.max_loose_tasks > 0 && f.speed.num_classes > 0) {
@@ -255,7 +256,7 @@ YARD_HD inline double contended_rate(const SimModel& f, const SimState& s, int32
     for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {
       const int32_t node = s.part_node[p];
       const int64_t demand = f.spec.node_cpu_milli[node] - s.free_cpu_milli[node];
-      const double left = overload_factor(demand, f.spec.node_cores_milli[node]);
+      const double left = overload_throughput_factor(demand, f.spec.node_cores_milli[node]);
       if (left < least) least = left;
     }
     rate *= least;

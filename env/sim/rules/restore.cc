@@ -17,7 +17,7 @@ void reserve_slots(const SimModel& fixed, SimState& s, int32_t count) {
 
 void release_reserved_slots(SimState& s) {
   for (int32_t slot = s.head->high_water - 1; slot >= 0; --slot) {
-    if (s.phase[slot] == Phase::kFree) free_slot(s, slot);
+    if (s.phase[slot] == Phase::kFree) release_slot(s, slot);
   }
 }
 
@@ -90,14 +90,15 @@ int32_t restore_job(const SimModel& fixed, SimState& s, const LiveJob& live, int
     const double present = static_cast<double>(h.now_us - live.since_us) * speed;
     s.work_done_us[slot] = std::max(live.worked_us - present, 0.0);
   }
-  held_add(s, slot);
+  add_gpu_holder(s, slot);
   if (s.tenant[slot] != kNone) s.tenant_gpus[s.tenant[slot]] += s.gpus[slot];
   return slot;
 }
 
 void restore_vacating(const SimModel& fixed, SimState& s, const LivePart& part, int64_t until_us) {
   for (uint64_t rest = part.mask; rest != 0; rest &= rest - 1) {
-    int64_t& ready_us = s.gpu_ready_us[fixed.spec.node_gpu0[part.node] + lowest_bit(rest)];
+    int64_t& ready_us =
+        s.gpu_ready_us[fixed.spec.node_gpu0[part.node] + lowest_set_bit_index(rest)];
     ready_us = std::max(ready_us, until_us);
   }
   s.head->ready_horizon_us = std::max(s.head->ready_horizon_us, until_us);
@@ -108,7 +109,7 @@ LiveState::LiveState(const SimModel& fixed, int32_t slots, int64_t now_us) : fix
   bytes_ = state_bytes(sizes);
   block_.reset(static_cast<std::byte*>(std::aligned_alloc(kColumnAlign, bytes_)));
   YARD_CHECK(block_ != nullptr, "no memory left for a state");
-  state_ = state_at(block_.get(), sizes);
+  state_ = state_in_block(block_.get(), sizes);
   make_empty(fixed_, state_, sizes, now_us);
 }
 

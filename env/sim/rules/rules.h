@@ -36,7 +36,8 @@ YARD_HD inline bool legal_start(const SimModel& f, const SimState& s, int32_t sl
   const bool stops = s.phase[slot] == Phase::kStopping && !s.ended[slot];
   const bool moves = stops && f.allows.preempt && f.allows.move;
   if (s.phase[slot] != Phase::kWaiting && !moves) return false;
-  if (!within_tenant_limit(f, s, slot) || !legal_exchange(f, s, slot, exchange)) return false;
+  if (!within_tenant_limit(f, s, slot) || !are_legal_all_reduce_settings(f, s, slot, exchange))
+    return false;
   if (f.spec.one_type && !of_one_type(f, pieces, num_pieces)) return false;
   if (s.shape[slot] != kNone) return fits_shape(f, s, s.shape[slot], pieces, num_pieces);
   int32_t sum = 0, highest = kNone;
@@ -128,7 +129,7 @@ YARD_HD inline void start(const SimModel& f, SimState& s, int32_t slot, const Pi
   if (s.first_start_us[slot] == kNone) s.first_start_us[slot] = h.now_us;
   ++s.started[slot];
   ++h.starts;
-  held_add(s, slot);
+  add_gpu_holder(s, slot);
   if (s.tenant[slot] != kNone) s.tenant_gpus[s.tenant[slot]] += s.gpus[slot];
   if (s.phase[slot] == Phase::kRunning) {
     begin_run(f, s, slot);
@@ -149,12 +150,12 @@ YARD_HD inline void release(const SimModel& f, SimState& s, int32_t slot) {
   for (int32_t part = s.first_part[slot]; part != kNone;) {
     const int32_t next = s.part_next[part];
     return_part(f, s, slot, part);
-    free_part(s, part);
+    release_part(s, part);
     part = next;
   }
   s.first_part[slot] = kNone;
   if (s.tenant[slot] != kNone) s.tenant_gpus[s.tenant[slot]] -= s.gpus[slot];
-  held_remove(s, slot);
+  remove_gpu_holder(s, slot);
 }
 
 // Adds the work and run time of a running job since `since_us`, and sets `since_us` to now.
@@ -203,7 +204,7 @@ YARD_HD inline void refresh_rates(const SimModel& f, SimState& s) {
     update_progress_to_now(f, s, slot);
     s.rate[slot] = rate;
     mark_dirty(s, slot);
-    mark_changed(s, slot);  // the job's remaining time as a line (left_line) is outdated
+    mark_changed(s, slot);  // the job's remaining time as a line (work_left_line) is outdated
   }
   h.num_stale = 0;
 }
@@ -260,7 +261,7 @@ YARD_HD inline void make_empty(const SimModel& f, SimState& s, const StateSizes&
   for (int32_t i = 0; i < (z.max_node_gpus + 1) * map.words; ++i) s.free_bits[i] = 0;
   for (int32_t i = 0; i < (z.max_node_gpus + 1) * map.summary_words; ++i) s.free_summary[i] = 0;
   for (int32_t m = 0; m < f.spec.num_nodes; ++m) {
-    s.free_mask[m] = low_mask(f.spec.node_gpus[m]);
+    s.free_mask[m] = mask_of_low_bits(f.spec.node_gpus[m]);
     s.free_count[m] = f.spec.node_gpus[m];
     map.set(s, s.free_count[m], m);
   }
@@ -404,7 +405,7 @@ YARD_HD inline void take_down(const SimModel& f, SimState& s, int32_t node, uint
     s.node_down_until_us[node] = until_us;
   }
   for (uint64_t rest = mask; rest != 0; rest &= rest - 1) {
-    int64_t& down_us = s.down_until_us[f.spec.node_gpu0[node] + lowest_bit(rest)];
+    int64_t& down_us = s.down_until_us[f.spec.node_gpu0[node] + lowest_set_bit_index(rest)];
     if (until_us > down_us) down_us = until_us;
   }
   s.down_mask[node] |= mask;
@@ -417,7 +418,7 @@ YARD_HD inline void take_down(const SimModel& f, SimState& s, int32_t node, uint
 // Brings up the GPUs in `mask` whose down_until_us has passed. (node_down_until_us needs no end.)
 YARD_HD inline void bring_up(const SimModel& f, SimState& s, int32_t node, uint64_t mask) {
   for (uint64_t rest = mask & s.down_mask[node]; rest != 0; rest &= rest - 1) {
-    const int32_t gpu = lowest_bit(rest);
+    const int32_t gpu = lowest_set_bit_index(rest);
     if (s.down_until_us[f.spec.node_gpu0[node] + gpu] > s.head->now_us)
       mask &= ~(uint64_t{1} << gpu);
   }

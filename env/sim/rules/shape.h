@@ -67,7 +67,7 @@ YARD_HD inline uint64_t conflicting_kinds(const SimModel& f, int32_t node, int32
 
 // Returns whether `mask` has all GPUs of a node: a fault of all GPUs is a fault of the node.
 YARD_HD inline bool is_whole_node(const SimModel& f, int32_t node, uint64_t mask) {
-  return mask == low_mask(f.spec.node_gpus[node]);
+  return mask == mask_of_low_bits(f.spec.node_gpus[node]);
 }
 
 struct NodeLedger {
@@ -122,7 +122,7 @@ struct NodeLedger {
     const uint64_t conflicts = conflicting_kinds(f, node, need.kind);
     int32_t best = kNone;
     for (uint64_t rest = shared; rest != 0; rest &= rest - 1) {
-      const int32_t gpu = lowest_bit(rest);
+      const int32_t gpu = lowest_set_bit_index(rest);
       load_shared_gpu_rest(f, s, gpu);
       if (milli[gpu] < wanted || mem_mib[gpu] < need.gpu_mem_mib) continue;
       if (conflicts != 0 && (s.share_kinds[gpu0 + gpu] & conflicts) != 0) continue;
@@ -131,7 +131,7 @@ struct NodeLedger {
     if (best == kNone) {
       if (free == 0) return false;
       const uint64_t bit = pick(free, 1);
-      best = lowest_bit(bit);
+      best = lowest_set_bit_index(bit);
       free &= ~bit;
       shared |= bit;
       touched |= bit;

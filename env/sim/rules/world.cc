@@ -7,7 +7,7 @@ World::World(const SimModel& fixed, int32_t slots, std::pmr::memory_resource* me
   const size_t state = state_bytes(sizes_);
   block_.resize((state + EventQueue::bytes(sizes_.slots) + kColumnAlign - 1) / kColumnAlign);
   std::byte* begin = block_.data()->bytes;
-  state_ = state_at(begin, sizes_);
+  state_ = state_in_block(begin, sizes_);
   event_queue_ = EventQueue::at(begin + state, sizes_.slots);
   reset(0, 0);
 }

@@ -78,7 +78,7 @@ Outcome replay_default(const Replay& replay, const NoConfig&) {
   std::vector<int64_t> oracle_work_us;
   if (level >= Level::kNoisyOracle) oracle_work_us = oracle_work(replay, level);
   SpeedEstimator speeds(world.fixed(), replay.speeds, replay.speed_noise, replay.seed);
-  const View view(world.fixed(), s, level, oracle_work_us.data(), speeds.shown());
+  const View view(world.fixed(), s, level, oracle_work_us.data(), speeds.estimates_for_views());
   const Truth truth = replay.truth();
   Draft draft(world.fixed(), s);
   PreemptionCounter preemption_counter(replay.workload.size());

@@ -10,9 +10,9 @@ namespace {
 
 class FifoEngine {
  public:
-  FifoEngine(RuleSetSimBySlot& stage, const FifoRules& rules, const Replay& replay)
-      : sim_(stage),
-        s_(stage.state()),
+  FifoEngine(RuleSetSimBySlot& sim, const FifoRules& rules, const Replay& replay)
+      : sim_(sim),
+        s_(sim.state()),
         jobs_(replay.fixed.jobs),
         rules_(rules),
         agenda_block_(EventQueue::bytes(replay.end_job - replay.first_job)),
@@ -94,10 +94,10 @@ class FifoEngine {
 
 }  // namespace
 
-Outcome replay_fifo(RuleSetSimBySlot& stage, const FifoRules& rules, const Replay& replay) {
+Outcome replay_fifo(RuleSetSimBySlot& sim, const FifoRules& rules, const Replay& replay) {
   YARD_CHECK(!rules.skips || !rules.shortest_first, "a queue that skips jobs cannot be sorted");
-  FifoEngine(stage, rules, replay).run();
-  return stage.outcome_at_end();
+  FifoEngine(sim, rules, replay).run();
+  return sim.outcome_at_end();
 }
 
 }  // namespace yard

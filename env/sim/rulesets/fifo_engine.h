@@ -19,6 +19,6 @@ struct FifoRules {
 
 // Job ends, arrivals and starts at one time are one event, in this order. A job of 0 ticks ends in
 // the next event. Throws RunError if jobs wait for ever. Requires: !(skips && shortest_first).
-Outcome replay_fifo(RuleSetSimBySlot& stage, const FifoRules& rules, const Replay& replay);
+Outcome replay_fifo(RuleSetSimBySlot& sim, const FifoRules& rules, const Replay& replay);
 
 }  // namespace yard

@@ -142,7 +142,7 @@ class Rounds {
                        shortest(trace_job.iterations));
     }
     for (const std::string& type : workers_.names) {
-      const auto steps_per_s = table.alone(type, kind);
+      const auto steps_per_s = table.isolated_throughput(type, kind);
       if (!steps_per_s) {
         throw InputError(
             table.path(),

@@ -59,7 +59,7 @@ void RuleSetSimBySlot::finish(int32_t slot) {
   remove(slot);
 }
 
-void RuleSetSimBySlot::leave(int32_t slot) {
+void RuleSetSimBySlot::leave_for_move(int32_t slot) {
   preempt(slot);
   --s_.preempted[slot];
   --s_.head->preemptions;

@@ -57,9 +57,9 @@ class RuleSetSimBySlot : public PublishedRulesSim {
   void preempt(int32_t slot) { yard::preempt(world_.fixed(), s_, slot); }
   // Ends a running or waiting job.
   void finish(int32_t slot);
-  // Move running jobs without counting preemptions and starts: first call leave() for all moving
-  // jobs, then start_after_move() for each.
-  void leave(int32_t slot);
+  // Move running jobs without counting preemptions and starts: first call leave_for_move() for all
+  // moving jobs, then start_after_move() for each.
+  void leave_for_move(int32_t slot);
   void start_after_move(int32_t slot, std::span<const Piece> pieces);
 
   Outcome outcome_at_end();

@@ -52,7 +52,7 @@ SpeedEstimator::SpeedEstimator(const SimModel& fixed, SpeedInformation level, do
     : fixed_(fixed), level_(level), exact_(fixed.speed) {
   if (level == SpeedInformation::kExact) return;
   copy_tables();
-  find_base_kinds();
+  map_kinds_to_base_kinds();
   if (level == SpeedInformation::kNoisy) {
     add_noise(noise, seed);
   } else {
@@ -85,7 +85,7 @@ void SpeedEstimator::copy_tables() {
   replace(shown_.model_speed, model_speed_, static_cast<size_t>(rows * jobs.num_types));
 }
 
-void SpeedEstimator::find_base_kinds() {
+void SpeedEstimator::map_kinds_to_base_kinds() {
   for (int32_t k = 0; k < exact_.num_kinds; ++k) base_.push_back(k);
   const auto unite = [&](int32_t job_class, const int32_t* variants, int32_t count) {
     const int32_t own = exact_.class_kind[job_class];
@@ -123,7 +123,7 @@ void SpeedEstimator::add_noise(double noise, uint64_t seed) {
         for (int32_t s = 0; s < kSpans; ++s) steps_[cell(k, t, n, s)] *= off[spread_of_span(s)];
       }
       for (int32_t other = 0; other < exact_.num_kinds; ++other) {
-        double& rate = pair_[pair(t, k, other)];
+        double& rate = pair_[pair_index(t, k, other)];
         const uint64_t its = id(base_[static_cast<size_t>(other)]);
         if (rate > 0) rate = std::min(1.0, rate * factor(kPairs, base, id(t), its));
       }
@@ -179,13 +179,14 @@ void SpeedEstimator::reset_to_prior() {
   for (size_t i = 0; i < model_speed_.size(); ++i) model_speed_[i] = type_speed_[i % types];
   find_reference_placements();
   for (int32_t k = 0; k < exact_.num_kinds; ++k) {
-    if (base_[static_cast<size_t>(k)] == k) fill(k);
+    if (base_[static_cast<size_t>(k)] == k) fill_variants_of_base_kind(k);
   }
   fill_reference_speeds();
 }
 
-double SpeedEstimator::coarse_efficiency(int32_t kind, int32_t type, size_t spread) const {
-  const size_t at = of_type(kind, type);
+double SpeedEstimator::learned_efficiency_of_spread(int32_t kind, int32_t type,
+                                                    size_t spread) const {
+  const size_t at = index_of_type(kind, type);
   const auto base = static_cast<size_t>(base_[static_cast<size_t>(kind)]);
   for (const Mean* seen :
        {&of_spread_[at * kSpreads + spread], &of_type_[at], &of_base_[base], &crowded_[at]}) {
@@ -194,14 +195,15 @@ double SpeedEstimator::coarse_efficiency(int32_t kind, int32_t type, size_t spre
   return 1;
 }
 
-double SpeedEstimator::efficiency(int32_t kind, int32_t type, int32_t gpus, int32_t span) const {
+double SpeedEstimator::learned_efficiency(int32_t kind, int32_t type, int32_t gpus,
+                                          int32_t span) const {
   const Mean& seen = of_cell_[cell(kind, type, gpus, span)];
   return seen.count > 0 ? std::exp(seen.value())
-                        : coarse_efficiency(kind, type, spread_of_span(span));
+                        : learned_efficiency_of_spread(kind, type, spread_of_span(span));
 }
 
 // Estimates for all variants of a model.
-void SpeedEstimator::fill(int32_t base) {
+void SpeedEstimator::fill_variants_of_base_kind(int32_t base) {
   for (int32_t k = 0; k < exact_.num_kinds; ++k) {
     if (base_[static_cast<size_t>(k)] != base) continue;
     if (of_base_[static_cast<size_t>(base)].count > 0) {
@@ -209,7 +211,7 @@ void SpeedEstimator::fill(int32_t base) {
     }
     for (int32_t t = 0; t < exact_.num_types; ++t) {
       std::array<double, kSpreads> coarse;
-      for (size_t b = 0; b < coarse.size(); ++b) coarse[b] = coarse_efficiency(k, t, b);
+      for (size_t b = 0; b < coarse.size(); ++b) coarse[b] = learned_efficiency_of_spread(k, t, b);
       for (int32_t n = 0; n <= exact_.max_gpus; ++n) {
         for (int32_t s = 0; s < kSpans; ++s) {
           const size_t at = cell(k, t, n, s);
@@ -231,7 +233,7 @@ void SpeedEstimator::fill_reference_speeds() {
       reference_[c] = exact_.class_reference[c];
     } else if (type != kNone) {
       reference_[c] =
-          gpus * exact_.type_speed[type] * efficiency(kind, type, gpus, reference_span_[c]);
+          gpus * exact_.type_speed[type] * learned_efficiency(kind, type, gpus, reference_span_[c]);
     } else {
       const Mean& seen = of_base_[static_cast<size_t>(base_[static_cast<size_t>(kind)])];
       reference_[c] = gpus * (seen.count > 0 ? std::exp(seen.value()) : 1);
@@ -258,37 +260,37 @@ int32_t SpeedEstimator::slowest_type(const SimState& s, int32_t slot, const Run&
   return out;
 }
 
-void SpeedEstimator::find_holders(const SimState& s) {
+void SpeedEstimator::find_running_jobs_by_node(const SimState& s) {
   if (fixed_.spec.neighbour_weight <= 0 || exact_.num_kinds == 0) return;
   holders_.resize(static_cast<size_t>(fixed_.spec.num_nodes));
-  for (std::vector<Holder>& on : holders_) on.clear();
+  for (std::vector<JobOnNode>& on : holders_) on.clear();
   for (int32_t i = 0; i < s.head->held; ++i) {
     const int32_t slot = s.holder_slots[i];
     const int32_t kind = exact_.class_kind[fixed_.jobs.speed_class[s.job[slot]]];
     if (s.phase[slot] != Phase::kRunning || kind < 0) continue;
     for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {
       if (s.part_mask[p] == 0) continue;
-      std::vector<Holder>& on = holders_[static_cast<size_t>(s.part_node[p])];
+      std::vector<JobOnNode>& on = holders_[static_cast<size_t>(s.part_node[p])];
       if (on.empty() || on.back().slot != slot) on.push_back({kind, slot, 0});
       on.back().gpus += count_bits(s.part_mask[p]);
     }
   }
 }
 
-void SpeedEstimator::find_neighbours(const SimState& s, int32_t slot, Run& out) const {
+void SpeedEstimator::find_colocated_jobs(const SimState& s, int32_t slot, Run& out) const {
   double most = 0;
   for (int32_t p = s.first_part[slot]; p != kNone && !holders_.empty(); p = s.part_next[p]) {
     if (s.part_mask[p] == 0) continue;
     const int32_t node = s.part_node[p];
     int32_t gpus = 0;
-    for (const Holder& other : holders_[static_cast<size_t>(node)]) {
+    for (const JobOnNode& other : holders_[static_cast<size_t>(node)]) {
       if (other.slot != slot) gpus += other.gpus;
     }
     const double share = static_cast<double>(gpus) / fixed_.spec.node_gpus[node];
     if (share <= most) continue;
     most = share;
     out.neighbours.clear();
-    for (const Holder& other : holders_[static_cast<size_t>(node)]) {
+    for (const JobOnNode& other : holders_[static_cast<size_t>(node)]) {
       if (other.slot == slot) continue;
       out.neighbours.emplace_back(other.kind,
                                   static_cast<double>(other.gpus) / fixed_.spec.node_gpus[node]);
@@ -327,7 +329,7 @@ SpeedEstimator::Run SpeedEstimator::run_of(const SimState& s, int32_t slot) cons
       s.work_done_us[slot] + static_cast<double>(s.head->now_us - s.since_us[slot]) * s.rate[slot];
   out.gpus = at.gpus, out.nodes = at.nodes, out.tier = at.tier;
   out.type = slowest_type(s, slot, out);
-  if (modelled) find_neighbours(s, slot, out);
+  if (modelled) find_colocated_jobs(s, slot, out);
   return out;
 }
 
@@ -337,7 +339,7 @@ void SpeedEstimator::record_placements(const SimState& s) {
   if (runs_.size() < static_cast<size_t>(s.head->high_water)) {
     runs_.resize(static_cast<size_t>(s.head->high_water));
   }
-  find_holders(s);
+  find_running_jobs_by_node(s);
   for (int32_t slot = 0; slot < s.head->high_water; ++slot) {
     Run& before = runs_[static_cast<size_t>(slot)];
     if (s.phase[slot] != Phase::kRunning) {
@@ -375,7 +377,7 @@ void SpeedEstimator::learn_from_progress(const SimState& s) {
   }
   if (std::ranges::count(stale_, 1) == 0) return;
   for (int32_t k = 0; k < exact_.num_kinds; ++k) {
-    if (std::exchange(stale_[static_cast<size_t>(k)], 0) != 0) fill(k);
+    if (std::exchange(stale_[static_cast<size_t>(k)], 0) != 0) fill_variants_of_base_kind(k);
   }
   fill_reference_speeds();
 }
@@ -392,11 +394,12 @@ void SpeedEstimator::learn(const Run& at, double rate) {
   reference_seen_[static_cast<size_t>(fixed_.jobs.speed_class[at.job])] = 1;
   const double steps = rate * exact_.class_reference[fixed_.jobs.speed_class[at.job]];
   const int32_t span = exchange_span_of(at.tier, at.nodes);
-  const size_t at_cell = cell(at.kind, at.type, at.gpus, span), type = of_type(at.kind, at.type);
+  const size_t at_cell = cell(at.kind, at.type, at.gpus, span),
+               type = index_of_type(at.kind, at.type);
   if (exact_.steps_per_s[at_cell] <= 0) return;  // at the minimal rate
   const double linear = at.gpus * exact_.type_speed[at.type];
   if (!at.neighbours.empty() && of_type_[type].count > 0) {
-    learn_pairs(at, linear * efficiency(at.kind, at.type, at.gpus, span) / steps);
+    learn_colocation_loss(at, linear * learned_efficiency(at.kind, at.type, at.gpus, span) / steps);
     return;
   }
   const double seen = std::log(steps / linear);
@@ -412,20 +415,21 @@ void SpeedEstimator::learn(const Run& at, double rate) {
   add(seen, of_base_[static_cast<size_t>(base)]);
 }
 
-// `time`: of its work with those neighbours, over that alone. The error is corrected in proportion
-// to the GPUs that each neighbour holds.
-void SpeedEstimator::learn_pairs(const Run& at, double time) {
+// `time_over_alone`: of its work with those neighbours, over that alone. The error is corrected in
+// proportion to the GPUs that each neighbour holds.
+void SpeedEstimator::learn_colocation_loss(const Run& at, double time_over_alone) {
   const double weight = fixed_.spec.neighbour_weight;
   const int32_t one = exact_.class_kind[fixed_.jobs.speed_class[at.job]];
   double predicted = 1, squares = 0;
   for (const auto& [kind, share] : at.neighbours) {
-    predicted += weight * share * loss_[pair(at.type, one, kind)];
+    predicted += weight * share * loss_[pair_index(at.type, one, kind)];
     squares += weight * weight * share * share;
   }
   for (const auto& [kind, share] : at.neighbours) {
-    const size_t i = pair(at.type, one, kind);
+    const size_t i = pair_index(at.type, one, kind);
     if (pair_[i] <= 0) continue;
-    loss_[i] = std::max(0.0, loss_[i] + kPairStep * weight * share * (time - predicted) / squares);
+    loss_[i] = std::max(
+        0.0, loss_[i] + kPairStep * weight * share * (time_over_alone - predicted) / squares);
     pair_[i] = 1 / (1 + loss_[i]);
   }
 }

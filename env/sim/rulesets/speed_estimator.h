@@ -7,7 +7,7 @@
 // All levels show speeds of GPU types, sizes of models, and where a model does not fit.
 //
 //   SpeedEstimator speeds(fixed, SpeedInformation::kLearned, 0.25, seed);
-//   const View view(fixed, state, level, nullptr, speeds.shown());
+//   const View view(fixed, state, level, nullptr, speeds.estimates_for_views());
 //   ... advance ...; speeds.learn_from_progress(state);
 //   decide(view); speeds.record_placements(state);
 #pragma once
@@ -35,7 +35,7 @@ class SpeedEstimator {
   SpeedEstimator(const SpeedEstimator&) = delete;
 
   // Returns the speeds that views show; null for kExact.
-  const SpeedEstimates* shown() const {
+  const SpeedEstimates* estimates_for_views() const {
     return level_ == SpeedInformation::kExact ? nullptr : &shown_;
   }
 
@@ -70,28 +70,28 @@ class SpeedEstimator {
   void copy_tables();
   void add_noise(double noise, uint64_t seed);
   void reset_to_prior();
-  void find_base_kinds();
+  void map_kinds_to_base_kinds();
   void find_reference_placements();
-  void find_holders(const SimState& state);
+  void find_running_jobs_by_node(const SimState& state);
   Run run_of(const SimState& state, int32_t slot) const;
   int32_t slowest_type(const SimState& state, int32_t slot, const Run& at) const;
-  void find_neighbours(const SimState& state, int32_t slot, Run& out) const;
+  void find_colocated_jobs(const SimState& state, int32_t slot, Run& out) const;
   void learn(const Run& run, double rate);
-  void learn_pairs(const Run& run, double time);
-  double efficiency(int32_t kind, int32_t type, int32_t gpus, int32_t span) const;
-  double coarse_efficiency(int32_t kind, int32_t type, size_t spread) const;
-  void fill(int32_t base);
+  void learn_colocation_loss(const Run& run, double time_over_alone);
+  double learned_efficiency(int32_t kind, int32_t type, int32_t gpus, int32_t span) const;
+  double learned_efficiency_of_spread(int32_t kind, int32_t type, size_t spread) const;
+  void fill_variants_of_base_kind(int32_t base);
   void fill_reference_speeds();
 
   size_t cell(int32_t kind, int32_t type, int32_t gpus, int32_t span) const {
-    const size_t row = of_type(kind, type) * static_cast<size_t>(exact_.max_gpus + 1);
+    const size_t row = index_of_type(kind, type) * static_cast<size_t>(exact_.max_gpus + 1);
     return (row + static_cast<size_t>(gpus)) * kSpans + static_cast<size_t>(span);
   }
-  size_t of_type(int32_t kind, int32_t type) const {
+  size_t index_of_type(int32_t kind, int32_t type) const {
     return static_cast<size_t>(kind) * static_cast<size_t>(exact_.num_types) +
            static_cast<size_t>(type);
   }
-  size_t pair(int32_t type, int32_t one, int32_t other) const {
+  size_t pair_index(int32_t type, int32_t one, int32_t other) const {
     const auto kinds = static_cast<size_t>(exact_.num_kinds);
     return (static_cast<size_t>(type) * kinds + static_cast<size_t>(one)) * kinds +
            static_cast<size_t>(other);
@@ -117,13 +117,13 @@ class SpeedEstimator {
   // (C) Reference of a class's work: GPUs, GPU type (kNone: not in the cluster), and span.
   std::vector<int32_t> reference_gpus_, reference_type_, reference_span_;
   std::vector<char> reference_seen_;  // (C)  whether a job of the class ran
-  std::vector<char> stale_;           // (K)  base kinds to recompute with fill()
-  std::vector<Run> runs_;             // by slot
+  std::vector<char> stale_;  // (K)  base kinds to recompute with fill_variants_of_base_kind()
+  std::vector<Run> runs_;    // by slot
   // (M) Running jobs with a measured model on each node: kind, slot, and GPUs on the node.
-  struct Holder {
+  struct JobOnNode {
     int32_t kind, slot, gpus;
   };
-  std::vector<std::vector<Holder>> holders_;
+  std::vector<std::vector<JobOnNode>> holders_;
 };
 
 }  // namespace yard

@@ -48,18 +48,18 @@ DlasMode dlas_mode(const std::string& policy) {
 
 Outcome replay_tiresias(const Replay& replay, const NoConfig&) {
   const std::string& policy = replay.policy;
-  RuleSetSimBySlot stage(replay, "tiresias");
-  if (policy.starts_with("dlas")) return replay_dlas(stage, dlas_mode(policy), replay.fixed);
+  RuleSetSimBySlot sim(replay, "tiresias");
+  if (policy.starts_with("dlas")) return replay_dlas(sim, dlas_mode(policy), replay.fixed);
   std::optional<YarnPlacer> yarn;
-  if (stage.placement() == "yarn") yarn.emplace(replay.fixed.spec);
+  if (sim.placement() == "yarn") yarn.emplace(replay.fixed.spec);
   const YarnPlacer* placer = yarn ? &*yarn : nullptr;
   if (policy == "fifo" || policy == "fjf") {
-    return replay_fifo(stage, {.placer = placer, .skips = policy == "fjf"}, replay);
+    return replay_fifo(sim, {.placer = placer, .skips = policy == "fjf"}, replay);
   }
   const SortedBy order = policy == "sjf"        ? SortedBy::kGpus
                          : policy == "shortest" ? SortedBy::kRemaining
                                                 : SortedBy::kRemainingGpus;
-  return replay_sorted(stage, order, replay.fixed.spec, placer);
+  return replay_sorted(sim, order, replay.fixed.spec, placer);
 }
 
 const RuleSetRegistry::Add<RuleSetOf<NoConfig, replay_tiresias>> kTiresias{

@@ -18,8 +18,8 @@ class YarnPlacer final : public GangPlacer {
   int32_t place(const int32_t* free, int32_t gpus, Piece* out) const override;
 
  private:
-  int32_t span(const std::vector<int32_t>& nodes, const int32_t* free, int32_t gpus,
-               Piece* out) const;
+  int32_t place_across_nodes(const std::vector<int32_t>& nodes, const int32_t* free, int32_t gpus,
+                             Piece* out) const;
 
   int32_t node_gpus_;
   std::vector<std::vector<int32_t>> switches_;  // nodes of each rack; racks in order of first node
@@ -28,7 +28,7 @@ class YarnPlacer final : public GangPlacer {
 enum class SortedBy { kGpus, kRemaining, kRemainingGpus };
 
 // Replays with jobs sorted by `order`. If `yarn` is null, only the number of free GPUs counts.
-Outcome replay_sorted(RuleSetSimBySlot& stage, SortedBy order, const SpecColumns& spec,
+Outcome replay_sorted(RuleSetSimBySlot& sim, SortedBy order, const SpecColumns& spec,
                       const YarnPlacer* yarn);
 
 struct DlasMode {
@@ -36,6 +36,6 @@ struct DlasMode {
   double starvation = 0;  // promotes a job that waited this many times its run time; 0: never
 };
 
-Outcome replay_dlas(RuleSetSimBySlot& stage, const DlasMode& mode, const SimModel& fixed);
+Outcome replay_dlas(RuleSetSimBySlot& sim, const DlasMode& mode, const SimModel& fixed);
 
 }  // namespace yard

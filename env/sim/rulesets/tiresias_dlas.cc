@@ -25,9 +25,9 @@ constexpr int64_t kLimits[kQueues - 1] = {3250, 7200};
 
 class Dlas {
  public:
-  Dlas(RuleSetSimBySlot& stage, const DlasMode& mode, const SimModel& fixed)
-      : sim_(stage),
-        s_(stage.state()),
+  Dlas(RuleSetSimBySlot& sim, const DlasMode& mode, const SimModel& fixed)
+      : sim_(sim),
+        s_(sim.state()),
         mode_(mode),
         total_gpus_(fixed.spec.total_gpus),
         jobs_(fixed.jobs) {
@@ -339,9 +339,9 @@ class Dlas {
 
 }  // namespace
 
-Outcome replay_dlas(RuleSetSimBySlot& stage, const DlasMode& mode, const SimModel& fixed) {
-  Dlas(stage, mode, fixed).run();
-  return stage.outcome_at_end();
+Outcome replay_dlas(RuleSetSimBySlot& sim, const DlasMode& mode, const SimModel& fixed) {
+  Dlas(sim, mode, fixed).run();
+  return sim.outcome_at_end();
 }
 
 }  // namespace yard

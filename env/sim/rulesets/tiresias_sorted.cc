@@ -14,8 +14,8 @@ namespace {
 
 class Sorted {
  public:
-  Sorted(RuleSetSimBySlot& stage, SortedBy order, const SpecColumns& spec, const YarnPlacer* yarn)
-      : spec_(spec), sim_(stage), yarn_(yarn), order_(order) {}
+  Sorted(RuleSetSimBySlot& sim, SortedBy order, const SpecColumns& spec, const YarnPlacer* yarn)
+      : spec_(spec), sim_(sim), yarn_(yarn), order_(order) {}
 
   void run() {
     while (!sim_.done()) {
@@ -103,7 +103,7 @@ class Sorted {
       (entry.runs ? moves_ : starts_).push_back(entry.slot);
       entry.runs = true;
     }
-    for (const int32_t slot : moves_) sim_.leave(slot);
+    for (const int32_t slot : moves_) sim_.leave_for_move(slot);
     for (const int32_t slot : moves_)
       sim_.start_after_move(slot, places_[static_cast<size_t>(slot)]);
     for (const int32_t slot : starts_) sim_.start(slot, places_[static_cast<size_t>(slot)]);
@@ -144,7 +144,7 @@ YarnPlacer::YarnPlacer(const SpecColumns& spec) : node_gpus_(spec.max_node_gpus)
 int32_t YarnPlacer::place(const int32_t* free, int32_t gpus, Piece* out) const {
   for (const std::vector<int32_t>& nodes : switches_) {
     if (gpus > node_gpus_) {
-      const int32_t n = span(nodes, free, gpus, out);
+      const int32_t n = place_across_nodes(nodes, free, gpus, out);
       if (n > 0) return n;
       continue;
     }
@@ -157,8 +157,8 @@ int32_t YarnPlacer::place(const int32_t* free, int32_t gpus, Piece* out) const {
   return 0;
 }
 
-int32_t YarnPlacer::span(const std::vector<int32_t>& nodes, const int32_t* free, int32_t gpus,
-                         Piece* out) const {
+int32_t YarnPlacer::place_across_nodes(const std::vector<int32_t>& nodes, const int32_t* free,
+                                       int32_t gpus, Piece* out) const {
   const int32_t whole = gpus / node_gpus_, rest = gpus % node_gpus_;
   int32_t n = 0;
   for (size_t i = 0; i < nodes.size() && n < whole; ++i) {
@@ -175,10 +175,10 @@ int32_t YarnPlacer::span(const std::vector<int32_t>& nodes, const int32_t* free,
   return 0;
 }
 
-Outcome replay_sorted(RuleSetSimBySlot& stage, SortedBy order, const SpecColumns& spec,
+Outcome replay_sorted(RuleSetSimBySlot& sim, SortedBy order, const SpecColumns& spec,
                       const YarnPlacer* yarn) {
-  Sorted(stage, order, spec, yarn).run();
-  return stage.outcome_at_end();
+  Sorted(sim, order, spec, yarn).run();
+  return sim.outcome_at_end();
 }
 
 }  // namespace yard

@@ -57,8 +57,8 @@ double two_level_all_reduce_s(int32_t nodes, int32_t node_gpus, double bytes, co
   return ring_all_reduce_s(node_gpus, bytes, inside) + ring_all_reduce_s(nodes, bytes, across);
 }
 
-double exchange_s(Pattern pattern, int32_t nodes, int32_t node_gpus, double bytes,
-                  const Link& inside, const Link& across) {
+double gradient_exchange_s(Pattern pattern, int32_t nodes, int32_t node_gpus, double bytes,
+                           const Link& inside, const Link& across) {
   const Link& link = nodes > 1 ? across : inside;
   switch (pattern) {
     case Pattern::kRing:
@@ -73,7 +73,7 @@ double exchange_s(Pattern pattern, int32_t nodes, int32_t node_gpus, double byte
   }
 }
 
-Link fit_inside(std::span<const MeasuredAllReduce> measured) {
+Link fit_link_inside_node(std::span<const MeasuredAllReduce> measured) {
   LinkFit terms;
   for (const MeasuredAllReduce& one : measured) {
     if (one.gpus != one.gpus_per_node) continue;
@@ -82,7 +82,7 @@ Link fit_inside(std::span<const MeasuredAllReduce> measured) {
   return terms.link();
 }
 
-Link fit_across(std::span<const MeasuredAllReduce> measured, const Link& inside) {
+Link fit_link_between_nodes(std::span<const MeasuredAllReduce> measured, const Link& inside) {
   LinkFit terms;
   for (const MeasuredAllReduce& one : measured) {
     const int32_t nodes = one.gpus / one.gpus_per_node;

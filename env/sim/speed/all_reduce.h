@@ -29,8 +29,8 @@ double two_level_all_reduce_s(int32_t nodes, int32_t node_gpus, double bytes, co
 
 // Returns the duration of a job's exchange on `nodes` nodes with `node_gpus` GPUs each. On several
 // nodes a ring or tree of all GPUs uses link `across`. kNone and kPipeline mean two levels.
-double exchange_s(Pattern pattern, int32_t nodes, int32_t node_gpus, double bytes,
-                  const Link& inside, const Link& across);
+double gradient_exchange_s(Pattern pattern, int32_t nodes, int32_t node_gpus, double bytes,
+                           const Link& inside, const Link& across);
 
 // Returns the bytes which each node sends (and receives) in one ring all-reduce of `bytes`: 2
 // (nodes - 1) / nodes bytes. Every link of the ring carries this number of bytes each way.
@@ -38,9 +38,9 @@ double ring_bytes_per_link(int32_t nodes, double bytes);
 
 // Fits the link inside a node to ring all-reduces measured inside a node, by squared relative
 // error. Requires: `measured` has at least two sizes.
-Link fit_inside(std::span<const MeasuredAllReduce> measured);
+Link fit_link_inside_node(std::span<const MeasuredAllReduce> measured);
 
 // Fits the link between nodes to two-level all-reduces, whose links inside nodes are `inside`.
-Link fit_across(std::span<const MeasuredAllReduce> measured, const Link& inside);
+Link fit_link_between_nodes(std::span<const MeasuredAllReduce> measured, const Link& inside);
 
 }  // namespace yard

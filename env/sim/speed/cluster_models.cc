@@ -31,7 +31,7 @@ std::vector<int32_t> evenly(int32_t gpus, int32_t nodes) {
 void add_profiles_from_cluster_spec(const ClusterSpec& cluster, int32_t max_gpus, Profiles& out) {
   const int32_t node_gpus = std::max(1, cluster.max_gpus_per_node());
   for (const auto& [name, model] : cluster.models) {
-    ModelProfile& profile = out.profile(kSource, name, Scaling::kWeak);
+    ModelProfile& profile = out.profile(kSource, name, BatchScaling::kWeak);
     profile.by_links = model.gradient_mib > 0;
     profile.gradient_bytes = model.gradient_mib * 1024 * 1024;
     for (const GpuType& type : cluster.types) {

@@ -25,20 +25,22 @@ YARD_HD inline double exchange_slowdown(int64_t load_bytes_per_s, int64_t capaci
 // of the capacity. Jobs of one priority share the remaining capacity.
 constexpr int32_t kLinkPriorities = 4;
 constexpr int64_t kMinLeftDivisor = 16;
-YARD_HD inline int64_t capacity_left(int64_t higher_bytes_per_s, int64_t capacity_bytes_per_s) {
+YARD_HD inline int64_t capacity_left(int64_t higher_priority_bytes_per_s,
+                                     int64_t capacity_bytes_per_s) {
   const int64_t least = (capacity_bytes_per_s + kMinLeftDivisor - 1) / kMinLeftDivisor;
-  const int64_t left = capacity_bytes_per_s - higher_bytes_per_s;
+  const int64_t left = capacity_bytes_per_s - higher_priority_bytes_per_s;
   return left > least ? left : least;
 }
 
 // Returns the factor on a job's throughput if its most crowded link has this `exchange_slowdown`.
-YARD_HD inline double contention_factor(double exchange_share, double exchange_slowdown) {
+YARD_HD inline double contention_throughput_factor(double exchange_share,
+                                                   double exchange_slowdown) {
   return 1 / (1 + exchange_share * (exchange_slowdown - 1));
 }
 
 // Returns the factor on throughput if a node's CPUs (or memory bandwidth) are overcommitted and
 // shared in proportion to demand: min(1, capacity / demand). Capacity 0: no limit.
-YARD_HD inline double overload_factor(int64_t demand, int64_t capacity) {
+YARD_HD inline double overload_throughput_factor(int64_t demand, int64_t capacity) {
   if (capacity <= 0 || demand <= capacity) return 1;
   return static_cast<double>(capacity) / static_cast<double>(demand);
 }

@@ -46,7 +46,9 @@ std::map<int32_t, std::map<double, double>> values(const Means& means) {
 
 SpeedCurve::SpeedCurve(const ModelProfile& profile, const std::string& gpu_type,
                        double gradient_bytes, const TierLinks& links)
-    : weak_(profile.scaling == Scaling::kWeak), gradient_bytes_(gradient_bytes), links_(links) {
+    : weak_(profile.scaling == BatchScaling::kWeak),
+      gradient_bytes_(gradient_bytes),
+      links_(links) {
   std::array<Means, kSpreads> by_spread;
   Means across;
   std::vector<MeasuredRun> ran;
@@ -66,7 +68,7 @@ SpeedCurve::SpeedCurve(const ModelProfile& profile, const std::string& gpu_type,
   form_ = profile.by_links ? PolluxForm{.grad_s = ran.front().iteration_s} : fit_pollux(ran);
 }
 
-SpeedCurve::AccumulationParts SpeedCurve::split_by_rows(double batch, int32_t gpus) const {
+SpeedCurve::GradientAccumulation SpeedCurve::split_by_rows(double batch, int32_t gpus) const {
   const double local = weak_ ? batch : batch / gpus;
   const double count = std::max(1.0, std::ceil(local / largest_batch_ * (1 - kSameBatch)));
   return {count, local / count};
@@ -89,14 +91,15 @@ double SpeedCurve::sync_s(int32_t gpus, int32_t spread) const {
 }
 
 double SpeedCurve::form_iteration_s(double batch, int32_t gpus, int32_t spread,
-                                    double longer) const {
-  const AccumulationParts parts = split_by_rows(batch, gpus);
+                                    double exchange_time_factor) const {
+  const GradientAccumulation parts = split_by_rows(batch, gpus);
   const double compute_s = form_.compute_s(parts.local_batch);
-  return (parts.count - 1) * compute_s + form_.combined_s(compute_s, longer * sync_s(gpus, spread));
+  return (parts.count - 1) * compute_s +
+         form_.combined_s(compute_s, exchange_time_factor * sync_s(gpus, spread));
 }
 
 double SpeedCurve::form_steps_per_s(double batch, int32_t gpus, int32_t spread) const {
-  return steps(gpus) / form_iteration_s(batch, gpus, spread);
+  return steps_per_iteration(gpus) / form_iteration_s(batch, gpus, spread);
 }
 
 // Returns the time of one part without exchange: measured on one GPU, else by the form.
@@ -113,9 +116,9 @@ double SpeedCurve::compute_s(double local_batch) const {
 }
 
 // Returns the speed at a number of GPUs with measured `batches`.
-SpeedCurve::KnownSpeed SpeedCurve::known(double batch, int32_t gpus, const Batches& batches,
-                                         int32_t spread) const {
-  const AccumulationParts parts = split_by_rows(batch, gpus);
+SpeedCurve::KnownSpeed SpeedCurve::known_speed(double batch, int32_t gpus, const Batches& batches,
+                                               int32_t spread) const {
+  const GradientAccumulation parts = split_by_rows(batch, gpus);
   const double m = parts.local_batch;
   const double sync = sync_s(gpus, spread);
   const auto form_s = [&](double local) { return form_.combined_s(form_.compute_s(local), sync); };
@@ -135,14 +138,14 @@ SpeedCurve::KnownSpeed SpeedCurve::known(double batch, int32_t gpus, const Batch
     if (below->second <= 0 || above->second <= 0) time_s = 0;
   }
   if (time_s <= 0) return {0, exact};
-  return {steps(gpus) / (time_s + (parts.count - 1) * compute_s(m)), exact};
+  return {steps_per_iteration(gpus) / (time_s + (parts.count - 1) * compute_s(m)), exact};
 }
 
-SpeedCurve::Anchors SpeedCurve::anchors(double batch, int32_t spread) const {
+SpeedCurve::Anchors SpeedCurve::known_speeds_by_gpus(double batch, int32_t spread) const {
   const auto& own = runs_[static_cast<size_t>(spread)];
   const auto& runs = own.empty() && spread != 0 ? across_ : own;
   Anchors out;
-  for (const auto& [gpus, batches] : runs) out[gpus] = known(batch, gpus, batches, spread);
+  for (const auto& [gpus, batches] : runs) out[gpus] = known_speed(batch, gpus, batches, spread);
   return out;
 }
 
@@ -181,7 +184,7 @@ SpeedCurve::Rates SpeedCurve::steps_per_s(double batch, int32_t max_gpus) const 
   size_t measured = 0;  // the first measured spread
   for (size_t i = 0; i < kSpreads; ++i) {
     const auto spread = static_cast<int32_t>(i);
-    known[i] = anchors(batch, spread);
+    known[i] = known_speeds_by_gpus(batch, spread);
     if (known[i].empty()) continue;
     out[i] = interpolate(batch, spread, known[i], max_gpus);
     if (known[measured].empty()) measured = i;

@@ -41,8 +41,10 @@ class SpeedCurve {
   using Rates = std::array<std::vector<double>, kSpreads>;  // (spread, N)
   Rates steps_per_s(double batch, int32_t max_gpus) const;
 
-  // Returns the Pollux form's iteration time [s] if the exchange takes `longer` times as long.
-  double form_iteration_s(double batch, int32_t gpus, int32_t spread, double longer = 1) const;
+  // Returns the Pollux form's iteration time [s] if the exchange takes `exchange_time_factor` times
+  // as long.
+  double form_iteration_s(double batch, int32_t gpus, int32_t spread,
+                          double exchange_time_factor = 1) const;
 
  private:
   struct KnownSpeed {
@@ -51,18 +53,18 @@ class SpeedCurve {
   };
   using Batches = std::map<double, double>;       // local batch -> iteration [s]; 0: no fit
   using Anchors = std::map<int32_t, KnownSpeed>;  // known speeds by number of GPUs
-  struct AccumulationParts {
+  struct GradientAccumulation {
     double count = 1;  // an integer
     double local_batch = 1;
   };
 
-  AccumulationParts split_by_rows(double batch, int32_t gpus) const;
-  double steps(int32_t gpus) const { return weak_ ? gpus : 1; }
+  GradientAccumulation split_by_rows(double batch, int32_t gpus) const;
+  double steps_per_iteration(int32_t gpus) const { return weak_ ? gpus : 1; }
   double sync_s(int32_t gpus, int32_t spread) const;
   double form_steps_per_s(double batch, int32_t gpus, int32_t spread) const;
   double compute_s(double local_batch) const;
-  KnownSpeed known(double batch, int32_t gpus, const Batches& batches, int32_t spread) const;
-  Anchors anchors(double batch, int32_t spread) const;
+  KnownSpeed known_speed(double batch, int32_t gpus, const Batches& batches, int32_t spread) const;
+  Anchors known_speeds_by_gpus(double batch, int32_t spread) const;
   std::vector<double> interpolate(double batch, int32_t spread, const Anchors& anchors,
                                   int32_t max_gpus) const;
 

@@ -64,11 +64,12 @@ YARD_HD inline bool may_choose_all_reduce(const SpeedColumns& s, int32_t job_cla
 }
 
 // Returns the kind of a class with `servers` parameter servers (0: as requested) and the all-reduce
-// `by` (kNone: the job's own; ignored unless may_choose_all_reduce()). Returns -1 if neutral.
+// `all_reduce` (kNone: the job's own; ignored unless may_choose_all_reduce()). Returns -1 if
+// neutral.
 YARD_HD inline int32_t kind_of(const SpeedColumns& s, int32_t job_class, int32_t servers,
-                               Pattern by) {
+                               Pattern all_reduce) {
   if (may_choose_all_reduce(s, job_class)) {
-    return s.kind_by_all_reduce[job_class * kAllReduces + static_cast<int32_t>(by)];
+    return s.kind_by_all_reduce[job_class * kAllReduces + static_cast<int32_t>(all_reduce)];
   }
   if (s.kind_with == nullptr || servers < 1) return s.class_kind[job_class];
   const int32_t n = servers < s.max_servers ? servers : s.max_servers;
@@ -86,8 +87,8 @@ YARD_HD inline int64_t speed_cell_index(const SpeedColumns& s, int32_t kind, int
 // consolidated, and 0 if the model does not fit on the GPUs. Requires: 1 <= gpus <= max_gpus.
 YARD_HD inline double speed_of(const SpeedColumns& s, int32_t job_class, int32_t type, int32_t gpus,
                                Tier tier, int32_t nodes, int32_t servers = 0,
-                               Pattern by = Pattern::kNone) {
-  const int32_t kind = kind_of(s, job_class, servers, by);
+                               Pattern all_reduce = Pattern::kNone) {
+  const int32_t kind = kind_of(s, job_class, servers, all_reduce);
   if (kind < 0) return s.type_speed[type];
   return s.steps_per_s[speed_cell_index(s, kind, type, gpus, tier, nodes)] /
          s.class_reference[job_class];
@@ -96,16 +97,16 @@ YARD_HD inline double speed_of(const SpeedColumns& s, int32_t job_class, int32_t
 // Returns the relative growth of an iteration if its exchange takes twice as long.
 YARD_HD inline double exchange_share(const SpeedColumns& s, int32_t job_class, int32_t type,
                                      int32_t gpus, Tier tier, int32_t nodes, int32_t servers = 0,
-                                     Pattern by = Pattern::kNone) {
-  const int32_t kind = kind_of(s, job_class, servers, by);
+                                     Pattern all_reduce = Pattern::kNone) {
+  const int32_t kind = kind_of(s, job_class, servers, all_reduce);
   return kind < 0 ? 0 : s.exchange_share[speed_cell_index(s, kind, type, gpus, tier, nodes)];
 }
 
-// Returns the share of throughput, 0 to 1, left to `job_class` while class `other` runs on the same
-// GPUs; 0 if the two classes may not share a GPU.
-YARD_HD inline double pair_rate(const SpeedColumns& s, int32_t job_class, int32_t other,
+// Returns the share of throughput, 0 to 1, left to `job_class` while class `other_class` runs on
+// the same GPUs; 0 if the two classes may not share a GPU.
+YARD_HD inline double pair_rate(const SpeedColumns& s, int32_t job_class, int32_t other_class,
                                 int32_t type) {
-  const int32_t one = s.class_kind[job_class], two = s.class_kind[other];
+  const int32_t one = s.class_kind[job_class], two = s.class_kind[other_class];
   if (one < 0 || two < 0) return s.unmeasured_pair;
   return s.pair_rate[(static_cast<int64_t>(type) * s.num_kinds + one) * s.num_kinds + two];
 }
@@ -114,8 +115,8 @@ YARD_HD inline double pair_rate(const SpeedColumns& s, int32_t job_class, int32_
 // if the model's size is unknown. Requires: 1 <= gpus <= max_gpus.
 YARD_HD inline int64_t link_bytes_per_s(const SpeedColumns& s, int32_t job_class, int32_t type,
                                         int32_t gpus, Tier tier, int32_t nodes, int32_t servers = 0,
-                                        Pattern by = Pattern::kNone) {
-  const int32_t kind = kind_of(s, job_class, servers, by);
+                                        Pattern all_reduce = Pattern::kNone) {
+  const int32_t kind = kind_of(s, job_class, servers, all_reduce);
   if (kind < 0 || nodes < 2) return 0;
   const double steps = s.counts_worker_steps[kind] != 0 ? gpus : 1;
   const double iterations_per_s =

@@ -55,7 +55,7 @@ const ModelProfile* SpeedTable::find(const std::string& model, int32_t batch) co
   return first;
 }
 
-std::vector<std::string> SpeedTable::measured_types(const ModelProfile& profile, double batch) {
+std::vector<std::string> SpeedTable::measured_gpu_types(const ModelProfile& profile, double batch) {
   std::vector<std::string> out;
   const auto add = [&](const std::string& type) {
     if (has_runs(profile, type) && std::ranges::count(out, type) == 0) out.push_back(type);
@@ -102,8 +102,8 @@ double SpeedTable::gradient_bytes(const ModelProfile& profile) const {
   return profile.gradient_bytes;
 }
 
-double SpeedTable::exchange_ratio(const ModelVariant& kind, Tier tier, int32_t gpus,
-                                  int32_t nodes) const {
+double SpeedTable::exchange_time_over_measured(const ModelVariant& kind, Tier tier, int32_t gpus,
+                                               int32_t nodes) const {
   const Tier measured = tier <= Tier::kNode ? Tier::kNode : Tier::kRack;
   const Link& from = options_.links[static_cast<size_t>(measured)];
   const Link& to = options_.links[static_cast<size_t>(tier)];
@@ -114,7 +114,8 @@ double SpeedTable::exchange_ratio(const ModelVariant& kind, Tier tier, int32_t g
   const int32_t used = std::min(nodes, gpus);
   const auto seconds = [&](Pattern pattern, const Link& link) {
     const Link& inside = used > 1 && node.bytes_per_s > 0 ? node : link;
-    return exchange_s(pattern, used, (gpus + used - 1) / used, kind.gradient_bytes, inside, link);
+    return gradient_exchange_s(pattern, used, (gpus + used - 1) / used, kind.gradient_bytes, inside,
+                               link);
   };
   return seconds(kind.pattern, to) / seconds(kind.measured, from);
 }
@@ -125,15 +126,15 @@ SpeedTable::Cell SpeedTable::cell(const SpeedCurve& curve, const SpeedCurve::Rat
   const int32_t spread = node_spread_class(nodes);
   const double measured = rates[static_cast<size_t>(spread)][static_cast<size_t>(gpus)];
   if (gpus < 2) return {measured, 0};
-  const double longer = exchange_ratio(kind, tier, gpus, nodes);
+  const double longer = exchange_time_over_measured(kind, tier, gpus, nodes);
   const auto form_s = [&](double times) {
     return curve.form_iteration_s(kind.batch, gpus, spread, times);
   };
   return {measured * (form_s(1) / form_s(longer)), form_s(2 * longer) / form_s(longer) - 1};
 }
 
-void SpeedTable::add_rates(const ModelVariant& kind) {
-  const std::string reference = measured_types(*kind.profile, kind.batch).front();
+void SpeedTable::add_synchronous_rates(const ModelVariant& kind) {
+  const std::string reference = measured_gpu_types(*kind.profile, kind.batch).front();
   for (const GpuType& type : options_.types) {
     const SpeedCurve* curve = curve_of(*kind.profile, lower_case(type.name));
     const double factor = curve != nullptr ? 1 : type.speed / type_speed(reference);
@@ -156,7 +157,7 @@ void SpeedTable::add_rates(const ModelVariant& kind) {
 // The form has no terms for placement or links, so rates are equal over all spans. An unmeasured
 // type gets the rates of the reference type times the ratio of the two types' speeds.
 void SpeedTable::add_parameter_server_rates(const ModelVariant& kind) {
-  const std::string reference = server_reference(*kind.profile);
+  const std::string reference = parameter_server_reference_type(*kind.profile);
   bool counts_worker_steps = false;
   for (const GpuType& type : options_.types) {
     const std::string name = lower_case(type.name);
@@ -177,7 +178,7 @@ void SpeedTable::add_parameter_server_rates(const ModelVariant& kind) {
 }
 
 // Returns the reference type of a profile with servers.
-std::string SpeedTable::server_reference(const ModelProfile& profile) const {
+std::string SpeedTable::parameter_server_reference_type(const ModelProfile& profile) const {
   const std::string wanted = lower_case(options_.reference_type);
   if (has_server_runs(profile, wanted)) return wanted;
   std::vector<std::tuple<bool, double, std::string>> ranked;
@@ -201,14 +202,15 @@ int32_t SpeedTable::kind_of(const ModelProfile& profile, double batch, Pattern p
   if (servers > 0) {
     add_parameter_server_rates(kinds_.back());
   } else {
-    worker_steps_.push_back(profile.scaling == Scaling::kWeak);
-    add_rates(kinds_.back());
+    worker_steps_.push_back(profile.scaling == BatchScaling::kWeak);
+    add_synchronous_rates(kinds_.back());
   }
   return it->second;
 }
 
 // Returns the steps/s on `gpus` consolidated GPUs of a type, which the cluster need not have.
-double SpeedTable::reference_rate(const ModelVariant& kind, const std::string& type, int32_t gpus) {
+double SpeedTable::reference_steps_per_s(const ModelVariant& kind, const std::string& type,
+                                         int32_t gpus) {
   const SpeedCurve& curve = *curve_of(*kind.profile, type);
   const int32_t island = options_.island_gpus > 0 ? options_.island_gpus : options_.node_gpus;
   const int32_t nodes = (gpus + options_.node_gpus - 1) / options_.node_gpus;
@@ -229,8 +231,8 @@ int32_t SpeedTable::class_of(const std::string& model, int32_t batch, int32_t gp
   const auto [it, fresh] = class_index_.try_emplace(std::pair(kind, gpus), 0);
   if (!fresh) return it->second;
   const ModelVariant& made = kinds_[static_cast<size_t>(kind)];
-  for (const std::string& type : measured_types(*profile, made.batch)) {
-    const double rate = reference_rate(made, type, gpus);
+  for (const std::string& type : measured_gpu_types(*profile, made.batch)) {
+    const double rate = reference_steps_per_s(made, type, gpus);
     if (rate <= 0) continue;
     it->second = add_job_class(kind, rate);
     break;
@@ -244,8 +246,8 @@ int32_t SpeedTable::add_job_class(int32_t kind, double reference) {
   return static_cast<int32_t>(class_kind_.size()) - 1;
 }
 
-int32_t SpeedTable::class_of_servers(const std::string& model, int32_t batch, int32_t servers,
-                                     int32_t workers) {
+int32_t SpeedTable::parameter_server_class_of(const std::string& model, int32_t batch,
+                                              int32_t servers, int32_t workers) {
   YARD_CHECK(servers > 0 && workers > 0 && workers <= options_.max_gpus,
              "number of servers or workers out of range");
   const std::string plain = normalised_model_name(model);
@@ -259,12 +261,12 @@ int32_t SpeedTable::class_of_servers(const std::string& model, int32_t batch, in
       kind_of(*found, wanted, Pattern::kParameterServer, servers, Pattern::kParameterServer);
   const auto [it, fresh] = class_index_.try_emplace(std::pair(kind, workers), 0);
   if (!fresh) return it->second;
-  const ParameterServerSpeedCurve curve(found->parameter_server_runs, server_reference(*found),
-                                        wanted);
+  const ParameterServerSpeedCurve curve(found->parameter_server_runs,
+                                        parameter_server_reference_type(*found), wanted);
   return it->second = add_job_class(kind, curve.steps_per_s(servers, workers));
 }
 
-void SpeedTable::allow_servers_up_to(int32_t job_class, int32_t most) {
+void SpeedTable::allow_parameter_servers_up_to(int32_t job_class, int32_t most) {
   int32_t& known = max_servers_[job_class];
   known = std::max(known, most);
   const int32_t kind = class_kind_[static_cast<size_t>(job_class)];
@@ -278,7 +280,7 @@ int32_t SpeedTable::kind_with_servers(int32_t of_kind, int32_t servers) {
 }
 
 // Fills `kind_with_`. Beyond a class's own maximum it repeats the kind with most servers.
-void SpeedTable::fill_servers() {
+void SpeedTable::build_kind_with_servers_table() {
   kind_with_.clear();
   if (max_servers_.empty()) return;
   int32_t most = 0;
@@ -320,11 +322,11 @@ void SpeedTable::build_kind_per_all_reduce_table() {
   }
 }
 
-void SpeedTable::fill_pairs() {
+void SpeedTable::build_pair_rate_table() {
   const size_t kinds = kinds_.size();
   pair_rate_.assign(options_.types.size() * kinds * kinds, options_.unmeasured_pair);
   const auto is = [](const ModelVariant& kind, const std::string& source,
-                     const MeasuredColocatedPair::Side& side) {
+                     const MeasuredColocatedPair::ColocatedModel& side) {
     return kind.batch == side.batch && kind.profile->source == source &&
            kind.profile->model == side.model;
   };
@@ -343,9 +345,10 @@ void SpeedTable::fill_pairs() {
 }
 
 SpeedColumns SpeedTable::columns() {
-  fill_servers();
+  build_kind_with_servers_table();
   build_kind_per_all_reduce_table();
-  if (pair_rate_.size() != options_.types.size() * kinds_.size() * kinds_.size()) fill_pairs();
+  if (pair_rate_.size() != options_.types.size() * kinds_.size() * kinds_.size())
+    build_pair_rate_table();
   return {static_cast<int32_t>(class_kind_.size()),
           static_cast<int32_t>(kinds_.size()),
           static_cast<int32_t>(type_speed_.size()),

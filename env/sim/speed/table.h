@@ -48,11 +48,11 @@ class SpeedTable {
 
   // Returns the class of jobs with parameter servers and workers of one GPU each, with the speed of
   // Optimus. Returns 0 if the model was not measured with parameter servers.
-  int32_t class_of_servers(const std::string& model, int32_t batch, int32_t servers,
-                           int32_t workers);
+  int32_t parameter_server_class_of(const std::string& model, int32_t batch, int32_t servers,
+                                    int32_t workers);
 
-  // Adds kinds with 1 to `most` parameter servers for a result of class_of_servers().
-  void allow_servers_up_to(int32_t job_class, int32_t most);
+  // Adds kinds with 1 to `most` parameter servers for a result of parameter_server_class_of().
+  void allow_parameter_servers_up_to(int32_t job_class, int32_t most);
 
   // Lets schedulers choose the all-reduce of the class's jobs. Does nothing if the jobs do not
   // exchange by all-reduce, or if the gradient size or links are unknown.
@@ -78,26 +78,27 @@ class SpeedTable {
 
   const ModelProfile* find(const std::string& model, int32_t batch) const;
   // Returns the measured GPU types, in order of preference as the reference type.
-  std::vector<std::string> measured_types(const ModelProfile& profile, double batch);
+  std::vector<std::string> measured_gpu_types(const ModelProfile& profile, double batch);
   double type_speed(const std::string& name) const;
   double gradient_bytes(const ModelProfile& profile) const;
   const SpeedCurve* curve_of(const ModelProfile& profile, const std::string& type);
   // Returns the duration of the kind's exchange over `tier`, divided by the measured exchange's.
-  double exchange_ratio(const ModelVariant& kind, Tier tier, int32_t gpus, int32_t nodes) const;
+  double exchange_time_over_measured(const ModelVariant& kind, Tier tier, int32_t gpus,
+                                     int32_t nodes) const;
   Cell cell(const SpeedCurve& curve, const SpeedCurve::Rates& rates, const ModelVariant& kind,
             Tier tier, int32_t gpus, int32_t nodes) const;
   int32_t kind_of(const ModelProfile& profile, double batch, Pattern pattern, int32_t servers,
                   Pattern measured);
-  void add_rates(const ModelVariant& kind);
+  void add_synchronous_rates(const ModelVariant& kind);
   void add_parameter_server_rates(const ModelVariant& kind);
   // Returns the kind that equals `kind` except for its number of parameter servers.
   int32_t kind_with_servers(int32_t kind, int32_t servers);
   int32_t add_job_class(int32_t kind, double reference);
-  std::string server_reference(const ModelProfile& profile) const;
-  double reference_rate(const ModelVariant& kind, const std::string& type, int32_t gpus);
-  void fill_servers();
+  std::string parameter_server_reference_type(const ModelProfile& profile) const;
+  double reference_steps_per_s(const ModelVariant& kind, const std::string& type, int32_t gpus);
+  void build_kind_with_servers_table();
   void build_kind_per_all_reduce_table();
-  void fill_pairs();
+  void build_pair_rate_table();
 
   const Profiles* profiles_;
   SpeedOptions options_;

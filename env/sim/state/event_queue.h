@@ -52,7 +52,7 @@ struct EventQueue {
   // Sets the slot's next event, and replaces its previous event if it had one.
   YARD_HD void put(int32_t slot, int32_t job, int64_t at_us) {
     const int32_t i = pos[slot] == kNone ? (*size)++ : pos[slot];
-    settle(i, {at_us, job, slot});
+    sift_into_place(i, {at_us, job, slot});
   }
 
   // Removes the slot's event. Does nothing if the slot has no event.
@@ -61,7 +61,7 @@ struct EventQueue {
     if (hole == kNone) return;
     pos[slot] = kNone;
     const Entry last = heap[--(*size)];
-    if (last.slot != slot) settle(hole, last);
+    if (last.slot != slot) sift_into_place(hole, last);
   }
 
  private:
@@ -71,7 +71,7 @@ struct EventQueue {
   }
 
   // Moves `entry` up or down the heap from the free position `i` to its place.
-  YARD_HD void settle(int32_t i, const Entry& entry) {
+  YARD_HD void sift_into_place(int32_t i, const Entry& entry) {
     while (i > 0 && entry.before(heap[(i - 1) / 4])) {
       place(heap[(i - 1) / 4], i);
       i = (i - 1) / 4;

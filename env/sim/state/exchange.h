@@ -16,33 +16,34 @@ struct AllReduceSettings {
 };
 
 // Returns whether the scheduler may choose the exchange of any job.
-YARD_HD inline bool has_exchange_choice(const SimModel& f) {
+YARD_HD inline bool any_job_may_choose_all_reduce(const SimModel& f) {
   return f.speed.kind_by_all_reduce != nullptr;
 }
 
 // Returns whether the scheduler may choose this job's exchange: an all-reduce of known size.
-YARD_HD inline bool can_choose_exchange(const SimModel& f, const SimState& s, int32_t slot) {
-  return has_exchange_choice(f) && may_choose_all_reduce(f.speed, f.jobs.speed_class[s.job[slot]]);
+YARD_HD inline bool job_may_choose_all_reduce(const SimModel& f, const SimState& s, int32_t slot) {
+  return any_job_may_choose_all_reduce(f) &&
+         may_choose_all_reduce(f.speed, f.jobs.speed_class[s.job[slot]]);
 }
 
 // Returns whether the job may run with the settings `e`. The default settings are always legal.
-YARD_HD inline bool legal_exchange(const SimModel& f, const SimState& s, int32_t slot,
-                                   const AllReduceSettings& e) {
+YARD_HD inline bool are_legal_all_reduce_settings(const SimModel& f, const SimState& s,
+                                                  int32_t slot, const AllReduceSettings& e) {
   if (e.all_reduce == Pattern::kNone && e.priority == 0) return true;
-  return can_choose_exchange(f, s, slot) && e.all_reduce <= Pattern::kHierarchical &&
+  return job_may_choose_all_reduce(f, s, slot) && e.all_reduce <= Pattern::kHierarchical &&
          e.priority < kLinkPriorities;
 }
 
 // Returns the settings of a job which holds GPUs. Requires: the job holds GPUs.
 YARD_HD inline AllReduceSettings all_reduce_settings_of(const SimModel& f, const SimState& s,
                                                         int32_t slot) {
-  if (!has_exchange_choice(f)) return {};
+  if (!any_job_may_choose_all_reduce(f)) return {};
   return {s.all_reduce[slot], s.link_priority[slot]};
 }
 
 YARD_HD inline void set_all_reduce_settings(const SimModel& f, SimState& s, int32_t slot,
                                             const AllReduceSettings& e) {
-  if (!has_exchange_choice(f)) return;
+  if (!any_job_may_choose_all_reduce(f)) return;
   s.all_reduce[slot] = e.all_reduce;
   s.link_priority[slot] = e.priority;
 }
@@ -65,7 +66,8 @@ YARD_HD double exchange_slowdown_at(int32_t priority, int64_t capacity_bytes_per
 // Returns exchange_slowdown_at() for a running job on `link`, with the loads of the state.
 YARD_HD inline double exchange_slowdown_of(const SimModel& f, const SimState& s, int32_t slot,
                                            int32_t link, int64_t capacity_bytes_per_s) {
-  if (!has_exchange_choice(f)) return exchange_slowdown(s.link_load[link], capacity_bytes_per_s);
+  if (!any_job_may_choose_all_reduce(f))
+    return exchange_slowdown(s.link_load[link], capacity_bytes_per_s);
   const int32_t links = num_links(f.spec);
   return exchange_slowdown_at(s.link_priority[slot], capacity_bytes_per_s, [&](int32_t priority) {
     return s.priority_load[priority * links + link];

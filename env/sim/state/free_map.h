@@ -9,7 +9,7 @@
 namespace yard {
 
 // Returns the index of the lowest set bit. Requires: word != 0.
-YARD_HD inline int32_t lowest_bit(uint64_t word) {
+YARD_HD inline int32_t lowest_set_bit_index(uint64_t word) {
 #ifdef __CUDA_ARCH__
   return __ffsll(static_cast<long long>(word)) - 1;
 #else
@@ -25,7 +25,7 @@ YARD_HD inline int32_t count_bits(uint64_t word) {
 #endif
 }
 
-YARD_HD inline uint64_t low_mask(int32_t bits) {
+YARD_HD inline uint64_t mask_of_low_bits(int32_t bits) {
   return bits >= 64 ? ~uint64_t{0} : (uint64_t{1} << bits) - 1;
 }
 
@@ -50,14 +50,15 @@ struct FreeNodeIndex {
   }
 
   // Returns the lowest node that has `count` to `most` free GPUs, or kNone.
-  YARD_HD int32_t first_of(const SimState& s, int32_t count, int32_t most) const {
+  YARD_HD int32_t first_node_with_free_between(const SimState& s, int32_t count,
+                                               int32_t most) const {
     for (int32_t sw = 0; sw < summary_words; ++sw) {
       uint64_t summary = 0, bits = 0;
       for (int32_t c = count; c <= most; ++c) summary |= s.free_summary[c * summary_words + sw];
       if (summary == 0) continue;
-      const int32_t w = sw * 64 + lowest_bit(summary);
+      const int32_t w = sw * 64 + lowest_set_bit_index(summary);
       for (int32_t c = count; c <= most; ++c) bits |= s.free_bits[c * words + w];
-      return w * 64 + lowest_bit(bits);
+      return w * 64 + lowest_set_bit_index(bits);
     }
     return kNone;
   }
@@ -70,20 +71,20 @@ struct FreeNodeIndex {
   }
 
   // Returns the lowest node >= `from` with exactly `count` free GPUs, or kNone.
-  YARD_HD int32_t first(const SimState& s, int32_t count, int32_t from = 0) const {
+  YARD_HD int32_t first_node_with_free(const SimState& s, int32_t count, int32_t from = 0) const {
     const uint64_t* bits = s.free_bits + static_cast<int64_t>(count) * words;
     int32_t w = from / 64;
     if (w >= words) return kNone;
-    const uint64_t here = bits[w] & ~low_mask(from % 64);
-    if (here != 0) return w * 64 + lowest_bit(here);
+    const uint64_t here = bits[w] & ~mask_of_low_bits(from % 64);
+    if (here != 0) return w * 64 + lowest_set_bit_index(here);
     const uint64_t* summary = s.free_summary + static_cast<int64_t>(count) * summary_words;
     ++w;
     for (int32_t sw = w / 64; sw < summary_words; ++sw) {
       uint64_t word = summary[sw];
-      if (sw == w / 64) word &= ~low_mask(w % 64);
+      if (sw == w / 64) word &= ~mask_of_low_bits(w % 64);
       if (word != 0) {
-        const int32_t found = sw * 64 + lowest_bit(word);
-        return found * 64 + lowest_bit(bits[found]);
+        const int32_t found = sw * 64 + lowest_set_bit_index(word);
+        return found * 64 + lowest_set_bit_index(bits[found]);
       }
     }
     return kNone;

@@ -21,7 +21,7 @@ YARD_HD inline void mark_changed(SimState& s, int32_t slot) {
 // Links `slot` into the queue and its class's queue, between slots in its prev and next columns,
 // or removes it. A removed slot keeps these columns, so that undoing in reverse order relinks it.
 template <bool kLink>
-YARD_HD void queue_update(SimState& s, int32_t slot) {
+YARD_HD void queue_link_or_remove(SimState& s, int32_t slot) {
   const int32_t k = s.request_class[slot], sign = kLink ? 1 : -1;
   const int32_t qp = s.queue_prev[slot], qn = s.queue_next[slot];
   const int32_t cp = s.class_prev[slot], cn = s.class_next[slot];
@@ -33,8 +33,10 @@ YARD_HD void queue_update(SimState& s, int32_t slot) {
   s.head->waiting += sign;
   s.head->waiting_gpus += sign * s.gpus[slot];
 }
-YARD_HD inline void queue_link(SimState& s, int32_t slot) { queue_update<true>(s, slot); }
-YARD_HD inline void queue_remove(SimState& s, int32_t slot) { queue_update<false>(s, slot); }
+YARD_HD inline void queue_link(SimState& s, int32_t slot) { queue_link_or_remove<true>(s, slot); }
+YARD_HD inline void queue_remove(SimState& s, int32_t slot) {
+  queue_link_or_remove<false>(s, slot);
+}
 
 YARD_HD inline void queue_append(SimState& s, int32_t slot) {
   s.queue_prev[slot] = s.head->queue_tail;
@@ -45,12 +47,12 @@ YARD_HD inline void queue_append(SimState& s, int32_t slot) {
   queue_link(s, slot);
 }
 
-YARD_HD inline void held_add(SimState& s, int32_t slot) {
+YARD_HD inline void add_gpu_holder(SimState& s, int32_t slot) {
   s.held_pos[slot] = s.head->held;
   s.holder_slots[s.head->held++] = slot;
 }
 
-YARD_HD inline void held_remove(SimState& s, int32_t slot) {
+YARD_HD inline void remove_gpu_holder(SimState& s, int32_t slot) {
   const int32_t hole = s.held_pos[slot];
   const int32_t last = s.holder_slots[--s.head->held];
   s.holder_slots[hole] = last;
@@ -72,7 +74,7 @@ YARD_HD inline int32_t take_slot(const SimModel& f, SimState& s) {
   return slot;
 }
 
-YARD_HD inline void free_slot(SimState& s, int32_t slot) {
+YARD_HD inline void release_slot(SimState& s, int32_t slot) {
   ++s.generation[slot];
   s.phase[slot] = Phase::kFree;
   s.queue_next[slot] = s.head->free_slot;
@@ -95,7 +97,7 @@ YARD_HD inline int32_t allocate_part(SimState& s, int32_t node, uint64_t mask, i
   return part;
 }
 
-YARD_HD inline void free_part(SimState& s, int32_t part) {
+YARD_HD inline void release_part(SimState& s, int32_t part) {
   s.part_next[part] = s.head->free_part;
   s.head->free_part = part;
 }

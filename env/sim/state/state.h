@@ -87,8 +87,8 @@ struct StateSizes {
   int32_t fault_gpus = 0;
   int32_t shared_gpus = 0;    // `gpus` if any job requests a GPU share, else 0
   int32_t conflict_gpus = 0;  // `gpus` if some kinds of jobs conflict, else 0
-  YARD_HD int32_t words() const { return (nodes + 63) / 64; }
-  YARD_HD int32_t summary_words() const { return (words() + 63) / 64; }
+  YARD_HD int32_t node_bitmap_words() const { return (nodes + 63) / 64; }
+  YARD_HD int32_t node_bitmap_summary_words() const { return (node_bitmap_words() + 63) / 64; }
 };
 
 enum class Extent : uint8_t { kAll, kSlots, kParts };  // which entries of a column are in use
@@ -245,8 +245,8 @@ YARD_HD void for_each_column(S& s, const StateSizes& z, F&& f) {
   slots(z.rated_slots, s.stale, s.is_stale);
   f(s.part_records, z.parts, Extent::kParts);
   all(z.nodes, s.free_mask, s.free_count);
-  all(counts * z.words(), s.free_bits);
-  all(counts * z.summary_words(), s.free_summary);
+  all(counts * z.node_bitmap_words(), s.free_bits);
+  all(counts * z.node_bitmap_summary_words(), s.free_summary);
   all(z.gpus, s.gpu_ready_us);
   all(z.tenants, s.tenant_gpus);
   all(z.links, s.link_load);
@@ -266,7 +266,7 @@ YARD_HD void for_each_column(S& s, const StateSizes& z, F&& f) {
 
 constexpr size_t kColumnAlign = 64;
 
-YARD_HD inline size_t aligned(size_t bytes) {
+YARD_HD inline size_t round_up_to_alignment(size_t bytes) {
   return (bytes + kColumnAlign - 1) / kColumnAlign * kColumnAlign;
 }
 
@@ -274,18 +274,18 @@ YARD_HD inline size_t state_bytes(const StateSizes& z) {
   SimState s;
   size_t bytes = 0;
   for_each_column(s, z, [&bytes](auto* column, int64_t length, Extent) {
-    bytes += aligned(static_cast<size_t>(length) * sizeof(*column));
+    bytes += round_up_to_alignment(static_cast<size_t>(length) * sizeof(*column));
   });
   return bytes;
 }
 
 // Requires: `block` holds state_bytes(z) bytes, aligned to kColumnAlign.
-YARD_HD inline SimState state_at(std::byte* block, const StateSizes& z) {
+YARD_HD inline SimState state_in_block(std::byte* block, const StateSizes& z) {
   SimState s;
   size_t at = 0;
   for_each_column(s, z, [&at, block](auto*& column, int64_t length, Extent) {
     column = reinterpret_cast<std::remove_reference_t<decltype(column)>>(block + at);
-    at += aligned(static_cast<size_t>(length) * sizeof(*column));
+    at += round_up_to_alignment(static_cast<size_t>(length) * sizeof(*column));
   });
   SlotRecord* slots = s.slot_records;
   s.generation = {slots, &SlotRecord::generation};

@@ -149,7 +149,7 @@ struct JobTable::Shapes {
 
 int32_t JobTable::Shapes::add(const Job& job, int32_t job_tenant, int32_t job_kind) {
   if (!has_reserved_nodes) job_tenant = kNone;
-  const uint64_t all = low_mask(static_cast<int32_t>(spec.types.size()));
+  const uint64_t all = mask_of_low_bits(static_cast<int32_t>(spec.types.size()));
   // A job that names all types that there are has no restriction.
   const uint64_t usable = usable_type_bits(job, spec) & all;
   std::vector<RoleGroup> own = job.groups;
@@ -236,7 +236,7 @@ void JobTable::link_dependencies(const std::vector<Job>& jobs) {
   columns_.parent = kept_.keep(std::move(parent));
 }
 
-void JobTable::add_curves(const std::vector<Job>& jobs) {
+void JobTable::add_training_curves(const std::vector<Job>& jobs) {
   static_assert(TrainingCurveColumns::kNoTarget == Job::kNoTarget);
   std::vector<int32_t> first_point{0};
   std::vector<double> work_us, value;
@@ -332,7 +332,7 @@ JobTable::JobTable(const std::vector<Job>& jobs, const ClusterSpec& spec, PairCo
   columns_.shapes.num_kinds = conflicts.num_kinds;
   columns_.shapes.conflicts = kept_.keep(std::move(conflicts.conflicts));
   link_dependencies(jobs);
-  add_curves(jobs);
+  add_training_curves(jobs);
   JobNames own;
   add_names(jobs, names == nullptr ? own : *names);
   add_model_speeds(jobs, spec);
@@ -360,7 +360,8 @@ StateSizes sizes_for(const SimModel& fixed, int32_t slots) {
   z.tenants = fixed.spec.num_tenants;
   z.parent_words = (fixed.jobs.num_parents + 63) / 64;
   if (fixed.rated) z.rated_slots = z.slots, z.links = num_links(fixed.spec);
-  if (has_exchange_choice(fixed)) z.choosing_slots = z.rated_slots, z.choosing_links = z.links;
+  if (any_job_may_choose_all_reduce(fixed))
+    z.choosing_slots = z.rated_slots, z.choosing_links = z.links;
   if (fixed.faults) z.fault_slots = z.slots, z.fault_nodes = z.nodes, z.fault_gpus = z.gpus;
   return z;
 }

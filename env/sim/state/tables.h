@@ -66,7 +66,7 @@ class JobTable {
   struct Shapes;
   void set_shapes(Shapes shapes, std::vector<int32_t> shape_of_job);
   void link_dependencies(const std::vector<Job>& jobs);
-  void add_curves(const std::vector<Job>& jobs);
+  void add_training_curves(const std::vector<Job>& jobs);
   void add_names(const std::vector<Job>& jobs, JobNames& names);
   void add_model_speeds(const std::vector<Job>& jobs, const ClusterSpec& spec);
 

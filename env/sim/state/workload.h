@@ -31,8 +31,8 @@ class Workload {
   void set_faults(std::vector<Fault> faults) { faults_ = add_fault_ends(std::move(faults)); }
   bool has_faults() const { return !faults_.empty(); }
   int32_t size() const { return static_cast<int32_t>(work_us_.size()); }
-  // Returns whether metrics count job `j`, a job of the scored window.
-  bool scored(int32_t j) const { return scored_[static_cast<size_t>(j)] != 0; }
+  // Returns whether metrics count `job`, a job of the scored window.
+  bool scored(int32_t job) const { return scored_[static_cast<size_t>(job)] != 0; }
 
  private:
   JobTable jobs_;

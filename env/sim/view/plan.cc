@@ -85,7 +85,7 @@ std::string flaw_of_decision(const SimModel& fixed, const SimState& state, const
     if (s.phase[slot] == Phase::kStopping && !fixed.allows.move) {
       return about(edit) + ": moves are not allowed here";
     }
-    if (!legal_exchange(fixed, s, slot, edit.exchange)) {
+    if (!are_legal_all_reduce_settings(fixed, s, slot, edit.exchange)) {
       return about(edit) + ": its all-reduce or link priority may not be chosen";
     }
     const std::span<const Piece> pieces(plan.pieces.data() + edit.first_piece,
@@ -265,7 +265,7 @@ void Draft::undo_stop(Verb verb, const Undo& u) {
   }
   s.first_part[u.slot] = chain;
   add_kind_to_gpus(*fixed_, s, u.slot);
-  held_add(s, u.slot);
+  add_gpu_holder(s, u.slot);
   if (s.tenant[u.slot] != kNone) s.tenant_gpus[s.tenant[u.slot]] += s.gpus[u.slot];
   if (verb == Verb::kPreempt) --s.head->preemptions;
 }

@@ -45,8 +45,8 @@ class View {
   // Number of GPUs that are not down. A draining GPU counts until its job has left.
   YARD_HD int32_t usable_gpus() const { return total_gpus() - state_->head->down_gpus; }
   YARD_HD int32_t free_gpus() const { return state_->head->free_gpus; }
-  YARD_HD int32_t node_free(int32_t node) const { return state_->free_count[node]; }
-  YARD_HD double moved_bytes() const { return state_->head->moved_bytes; }  // between nodes
+  YARD_HD int32_t node_free_gpus(int32_t node) const { return state_->free_count[node]; }
+  YARD_HD double bytes_moved_between_nodes() const { return state_->head->moved_bytes; }
   // GPUs of the node, as bits, that are down or will be down once their job leaves.
   YARD_HD uint64_t down_gpu_mask(int32_t node) const {
     return fixed_->faults ? state_->down_mask[node] : 0;
@@ -54,11 +54,11 @@ class View {
 
   // --- slots [0, capacity()), and the jobs in them
   YARD_HD int32_t capacity() const { return state_->head->slots; }
-  YARD_HD int32_t high_water() const { return state_->head->high_water; }
+  YARD_HD int32_t slot_high_water() const { return state_->head->high_water; }
   YARD_HD int32_t num_waiting() const { return state_->head->waiting; }
-  YARD_HD int64_t waiting_gpus() const { return state_->head->waiting_gpus; }  // asked for
+  YARD_HD int64_t gpus_requested_by_waiting() const { return state_->head->waiting_gpus; }
   YARD_HD int32_t num_held() const { return state_->head->held; }
-  YARD_HD int32_t num_blocked() const { return state_->head->blocked; }  // jobs
+  YARD_HD int32_t num_blocked_by_dependencies() const { return state_->head->blocked; }  // jobs
   YARD_HD int32_t num_live() const { return state_->head->live; }
   YARD_HD int32_t num_finished() const { return state_->head->finished; }
   YARD_HD int32_t held(int32_t i) const { return state_->holder_slots[i]; }  // starting or running
@@ -70,8 +70,8 @@ class View {
   // The fewest free whole GPUs with which a waiting job could start. Requires: a job waits.
   YARD_HD int32_t min_gpus_to_start() const {
     int32_t k = 0;  // index of a request class; classes are in rising order of GPUs
-    while (class_head(k) == kNone) ++k;
-    return class_gpus(k);
+    while (class_queue_head(k) == kNone) ++k;
+    return class_gpus_to_start(k);
   }
 
   // [bytes/s] Demand on the node's uplink, up to its capacity; 0 if jobs have no measured models.
@@ -91,14 +91,16 @@ class View {
   YARD_HD Phase phase(int32_t slot) const { return state_->phase[slot]; }
   YARD_HD bool finished(int32_t slot) const { return state_->phase[slot] == Phase::kDone; }
   // Whether the job ended after it ran. On a live cluster, a job may be cancelled before it starts.
-  YARD_HD bool ran_to_its_end(int32_t slot) const { return finished(slot) && started(slot) > 0; }
+  YARD_HD bool ended_after_running(int32_t slot) const {
+    return finished(slot) && times_started(slot) > 0;
+  }
   // Whether the job holds GPUs.
-  YARD_HD bool holds(int32_t slot) const {
+  YARD_HD bool holds_gpus(int32_t slot) const {
     return state_->phase[slot] == Phase::kRunning || state_->phase[slot] == Phase::kStarting;
   }
   YARD_HD int32_t gpus(int32_t slot) const { return state_->gpus[slot]; }
   // The GPUs that the job requests, in thousandths: a share counts as its fraction.
-  YARD_HD int64_t gpu_milli(int32_t slot) const {
+  YARD_HD int64_t requested_gpu_milli(int32_t slot) const {
     if (!shaped(slot)) return int64_t{kWholeGpu} * gpus(slot);
     int64_t sum = 0;
     for (int32_t g = 0; g < num_groups(slot); ++g) {
@@ -146,15 +148,21 @@ class View {
     return h.max_tasks[h.first_group[shape_of(slot)] + group];
   }
   // The values which the user gave: priority (higher goes first), weight, first deadline or kNone.
-  YARD_HD int64_t priority(int32_t slot) const { return entry(fixed_->jobs.priority, slot, 0); }
-  YARD_HD double weight(int32_t slot) const { return entry(fixed_->jobs.weight, slot, 1); }
-  YARD_HD int64_t due_us(int32_t slot) const { return entry(fixed_->jobs.due_us, slot, kNone); }
+  YARD_HD int64_t priority(int32_t slot) const {
+    return job_column_entry(fixed_->jobs.priority, slot, 0);
+  }
+  YARD_HD double weight(int32_t slot) const {
+    return job_column_entry(fixed_->jobs.weight, slot, 1);
+  }
+  YARD_HD int64_t first_deadline_us(int32_t slot) const {
+    return job_column_entry(fixed_->jobs.due_us, slot, kNone);
+  }
   YARD_HD int64_t submit_us(int32_t slot) const { return state_->submit_us[slot]; }
-  YARD_HD int64_t since_us(int32_t slot) const { return state_->since_us[slot]; }
+  YARD_HD int64_t unchanged_since_us(int32_t slot) const { return state_->since_us[slot]; }
   YARD_HD int64_t until_us(int32_t slot) const { return state_->until_us[slot]; }
   YARD_HD int64_t queue_rank(int32_t slot) const { return state_->queue_rank[slot]; }
-  YARD_HD int32_t preempted(int32_t slot) const { return state_->preempted[slot]; }
-  YARD_HD int32_t started(int32_t slot) const { return state_->started[slot]; }
+  YARD_HD int32_t times_preempted(int32_t slot) const { return state_->preempted[slot]; }
+  YARD_HD int32_t times_started(int32_t slot) const { return state_->started[slot]; }
   // Whether the job may be preempted when it holds GPUs.
   YARD_HD bool preemptible(int32_t slot) const {
     return fixed_->allows.preempt && !state_->pinned[slot];
@@ -169,15 +177,17 @@ class View {
   }
   YARD_HD int32_t user(int32_t slot) const { return state_->user[slot]; }
   // A number of the pair of user and job name without digits; kNone if the job has no name.
-  YARD_HD int32_t name(int32_t slot) const { return entry(fixed_->jobs.name, slot, kNone); }
+  YARD_HD int32_t name(int32_t slot) const {
+    return job_column_entry(fixed_->jobs.name, slot, kNone);
+  }
 
   // Time that the job has run so far, without its restores.
   YARD_HD int64_t attained_us(int32_t slot) const {
-    return state_->attained_us[slot] + present_run_us(slot);
+    return state_->attained_us[slot] + current_run_us(slot);
   }
 
   // Work done, as time on the requested number of GPUs of the reference type.
-  YARD_HD double exact_work_us(int32_t slot) const { return work_done_us(slot); }
+  YARD_HD double exact_work_done_us(int32_t slot) const { return work_done_us(slot); }
   YARD_HD int64_t worked_us(int32_t slot) const { return static_cast<int64_t>(work_done_us(slot)); }
 
   // The GPU types on which the job can run, as bits.
@@ -208,7 +218,7 @@ class View {
 
   // The tenant charged for the job, as an index into the spec's tenants, or kNone.
   YARD_HD int32_t tenant(int32_t slot) const { return state_->tenant[slot]; }
-  YARD_HD int32_t tenant_gpus(int32_t tenant) const { return state_->tenant_gpus[tenant]; }  // held
+  YARD_HD int32_t gpus_held_by_tenant(int32_t tenant) const { return state_->tenant_gpus[tenant]; }
   // Whether the job's demand fits within its tenant's limit, in addition to GPUs already held.
   YARD_HD bool within_tenant_limit(int32_t slot) const {
     return yard::within_tenant_limit(*fixed_, *state_, slot);
@@ -217,19 +227,21 @@ class View {
   // A tenant's quota, weight in sharing other GPUs, priority (higher goes first), and tenants whose
   // jobs may be preempted for the quota. Requires: 0 <= tenant < num_tenants().
   YARD_HD int32_t num_tenants() const { return fixed_->spec.num_tenants; }
-  YARD_HD int32_t tenant_quota(int32_t tenant) const { return fixed_->spec.tenant_quota[tenant]; }
+  YARD_HD int32_t tenant_quota_gpus(int32_t tenant) const {
+    return fixed_->spec.tenant_quota[tenant];
+  }
   YARD_HD double tenant_weight(int32_t tenant) const { return fixed_->spec.tenant_weight[tenant]; }
   YARD_HD int32_t tenant_priority(int32_t tenant) const { return spec().tenant_priority[tenant]; }
-  YARD_HD Preempts tenant_preempts(int32_t tenant) const {
+  YARD_HD Preempts jobs_tenant_may_preempt(int32_t tenant) const {
     return static_cast<Preempts>(fixed_->spec.tenant_preempts[tenant]);
   }
 
   // Whether the scheduler may choose the job's all-reduce, and the present choice if it holds GPUs.
-  YARD_HD bool may_choose_exchange(int32_t slot) const {
-    return can_choose_exchange(*fixed_, *state_, slot);
+  YARD_HD bool may_choose_all_reduce(int32_t slot) const {
+    return job_may_choose_all_reduce(*fixed_, *state_, slot);
   }
-  YARD_HD AllReduceSettings exchange(int32_t slot) const {
-    return holds(slot) ? all_reduce_settings_of(*fixed_, *state_, slot) : AllReduceSettings{};
+  YARD_HD AllReduceSettings all_reduce_settings(int32_t slot) const {
+    return holds_gpus(slot) ? all_reduce_settings_of(*fixed_, *state_, slot) : AllReduceSettings{};
   }
 
   // --- training measurements, up to the present work
@@ -251,7 +263,9 @@ class View {
   }
   // The training metric at which the job ends, and the training metric that satisfies the user;
   // TrainingCurveColumns::kNoTarget if not given. Requires: has_training_metric().
-  YARD_HD double target(int32_t slot) const { return fixed_->jobs.curves.target[job_of(slot)]; }
+  YARD_HD double target_metric(int32_t slot) const {
+    return fixed_->jobs.curves.target[job_of(slot)];
+  }
   YARD_HD double enough(int32_t slot) const { return fixed_->jobs.curves.enough[job_of(slot)]; }
   // Whether a policy may end the job early.
   // Live clusters never allow this.
@@ -267,15 +281,15 @@ class View {
 
   // Work left on the reference type, as a line over time. The line is valid until the job is among
   // changed() again, or the policy starts or stops the job. Requires: an oracle level.
-  YARD_HD LinearDecrease left_line(int32_t slot) const {
-    YARD_CHECK(true_work_us_ != nullptr, "left_line() needs an oracle level");
+  YARD_HD LinearDecrease work_left_line(int32_t slot) const {
+    YARD_CHECK(true_work_us_ != nullptr, "work_left_line() needs an oracle level");
     const double left =
         static_cast<double>(true_work_us_[state_->job[slot]]) - state_->work_done_us[slot];
     if (state_->phase[slot] != Phase::kRunning) return {left, 0};
     const double rate = state_->rate[slot];
     return {left + static_cast<double>(state_->since_us[slot]) * rate, rate};
   }
-  YARD_HD double left_us(int32_t slot) const { return left_line(slot).at(now_us()); }
+  YARD_HD double work_left_us(int32_t slot) const { return work_left_line(slot).at(now_us()); }
 
  private:
   friend class ThroughputModel;
@@ -294,20 +308,20 @@ class View {
   YARD_HD bool has_shapes() const { return fixed_->jobs.shapes.num_shapes > 0; }
   YARD_HD bool has_faults() const { return fixed_->faults; }
   // Whether any job of the workload requests a share of a GPU.
-  YARD_HD bool has_shares() const { return fixed_->jobs.shapes.max_loose_tasks > 0; }
+  YARD_HD bool has_gpu_shares() const { return fixed_->jobs.shapes.max_loose_tasks > 0; }
   YARD_HD int32_t num_users() const { return fixed_->jobs.num_users; }
   YARD_HD int32_t num_job_names() const { return fixed_->jobs.num_job_names; }
-  YARD_HD int32_t num_classes() const { return fixed_->jobs.num_classes; }
+  YARD_HD int32_t num_request_classes() const { return fixed_->jobs.num_classes; }
   // The free GPUs needed to start a job of class `k`; rises with k.
-  YARD_HD int32_t class_gpus(int32_t k) const { return fixed_->jobs.class_gpus[k]; }
-  YARD_HD int32_t class_head(int32_t k) const { return state_->class_head[k]; }
+  YARD_HD int32_t class_gpus_to_start(int32_t k) const { return fixed_->jobs.class_gpus[k]; }
+  YARD_HD int32_t class_queue_head(int32_t k) const { return state_->class_head[k]; }
 
   YARD_HD int32_t shape_of(int32_t slot) const { return state_->shape[slot]; }
   YARD_HD int32_t job_of(int32_t slot) const { return state_->job[slot]; }  // in job table
 
   // Returns the job's entry in a column (N); `absent` if the trace has no such column.
   template <class T, class Absent>
-  YARD_HD T entry(const T* column, int32_t slot, Absent absent) const {
+  YARD_HD T job_column_entry(const T* column, int32_t slot, Absent absent) const {
     return column == nullptr ? absent : column[state_->job[slot]];
   }
   YARD_HD double training_metric_at(int32_t slot, double work_us) const {
@@ -315,7 +329,7 @@ class View {
     return c.at(c.value, state_->job[slot], work_us);
   }
   // Returns the time since the present run began; 0 if the job does not run.
-  YARD_HD int64_t present_run_us(int32_t slot) const {
+  YARD_HD int64_t current_run_us(int32_t slot) const {
     return phase(slot) == Phase::kRunning ? now_us() - state_->since_us[slot] : 0;
   }
 
@@ -324,7 +338,7 @@ class View {
     return estimates_ == nullptr ? fixed_->speed : estimates_->table;
   }
   YARD_HD double speed_on(int32_t slot, int32_t node) const {
-    const int32_t row = entry(fixed_->jobs.model_row, slot, kNone);
+    const int32_t row = job_column_entry(fixed_->jobs.model_row, slot, kNone);
     if (estimates_ == nullptr || row == kNone) return fixed_->speed_on(state_->job[slot], node);
     return estimates_->model_speed[row * fixed_->jobs.num_types + fixed_->spec.node_type[node]];
   }
@@ -333,7 +347,7 @@ class View {
   YARD_HD double work_done_us(int32_t slot) const {
     if (phase(slot) != Phase::kRunning) return state_->work_done_us[slot];
     return state_->work_done_us[slot] +
-           static_cast<double>(present_run_us(slot)) * state_->rate[slot];
+           static_cast<double>(current_run_us(slot)) * state_->rate[slot];
   }
 
   const SimModel* fixed_;

@@ -26,8 +26,8 @@ Owner owner_kind(const std::vector<Job>& jobs) {
   return Owner::kNone;
 }
 
-Batches find_submission_batches(const std::vector<Job>& jobs) {
-  Batches out;
+SubmissionBatches find_submission_batches(const std::vector<Job>& jobs) {
+  SubmissionBatches out;
   out.kind = owner_kind(jobs);
   out.of_job.reserve(jobs.size());
   std::unordered_map<std::string_view, int32_t> owners;

@@ -17,7 +17,7 @@ enum class Owner { kNone, kTenant, kUser };
 Owner owner_kind(const std::vector<Job>& jobs);
 const std::string& owner_of(const Job& job, Owner kind);  // "" for kNone
 
-struct Batches {
+struct SubmissionBatches {
   struct Batch {
     int32_t owner = 0;          // index of the owner, by first appearance in the trace
     int32_t gpus = 0;           // GPUs of each job
@@ -34,6 +34,6 @@ struct Batches {
 constexpr int64_t kBatchGapUs = 600'000'000;
 
 // Groups the jobs into batches. Requires: `jobs` are sorted by submission.
-Batches find_submission_batches(const std::vector<Job>& jobs);
+SubmissionBatches find_submission_batches(const std::vector<Job>& jobs);
 
 }  // namespace yard

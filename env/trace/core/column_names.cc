@@ -107,7 +107,7 @@ char separator_of(std::string_view line) {
   return kSeparators[static_cast<size_t>(std::ranges::max_element(count) - count.begin())];
 }
 
-std::vector<std::string_view> column_names(std::string_view line, char separator) {
+std::vector<std::string_view> split_column_names(std::string_view line, char separator) {
   std::vector<std::string_view> names = split_outside_quotes(line, separator);
   for (std::string_view& name : names) name = without_quotes(name);
   return names;
@@ -210,8 +210,9 @@ std::optional<std::string> nearest_column(std::string_view name,
   return std::nullopt;
 }
 
-std::string column_advice(const std::vector<std::string>& missing,
-                          const std::vector<std::string>& columns, const std::string& what) {
+std::string missing_column_advice(const std::vector<std::string>& missing,
+                                  const std::vector<std::string>& columns,
+                                  const std::string& what) {
   std::vector<std::string> left = columns, guesses, option;
   const std::string any = what == "key" ? "KEY" : "COLUMN";
   bool all = true;

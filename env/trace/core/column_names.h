@@ -16,7 +16,7 @@ namespace yard {
 char separator_of(std::string_view line);
 
 // Returns the column names as views into `line`, without surrounding blanks and quotes.
-std::vector<std::string_view> column_names(std::string_view line, char separator);
+std::vector<std::string_view> split_column_names(std::string_view line, char separator);
 
 // Returns whether a name marks the column of row numbers that pandas writes as its index.
 bool is_pandas_index_name(std::string_view name);
@@ -43,8 +43,8 @@ std::optional<std::string> nearest_column(std::string_view name,
 
 // Returns advice for missing columns: "did you mean the column `submit_time`? --columns
 // submit_s=submit_time". Without a similar column, it explains --columns. `what` is "key" for JSON.
-std::string column_advice(const std::vector<std::string>& missing,
-                          const std::vector<std::string>& columns,
-                          const std::string& what = "column");
+std::string missing_column_advice(const std::vector<std::string>& missing,
+                                  const std::vector<std::string>& columns,
+                                  const std::string& what = "column");
 
 }  // namespace yard

@@ -29,12 +29,12 @@ std::string Rows::trimmed(int column) const {
 
 bool Rows::has_value(int column) const { return column >= 0 && !trim(fields_[column]).empty(); }
 
-bool Rows::quoted(int column) const {
+bool Rows::was_quoted(int column) const {
   const char* const at = fields_[column].data();
   return at >= unquoted_.data() && at < unquoted_.data() + unquoted_.size();
 }
 
-void Rows::rewrite(int column, std::string text) {
+void Rows::replace_field(int column, std::string text) {
   rewritten_.push_back(std::move(text));
   fields_[column] = rewritten_.back();
 }

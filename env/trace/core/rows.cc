@@ -61,7 +61,7 @@ Rows::Rows(Lines& lines, const Layout& layout, Renames renames)
     names_line_ = static_cast<int32_t>(lines.number());
     if (layout_.separator == ',') layout_.separator = separator_of(line);
     if (line.find('"') != line.npos) layout_.quotes = true;
-    const auto names = column_names(line, layout_.separator);
+    const auto names = split_column_names(line, layout_.separator);
     columns_.assign(names.begin(), names.end());
     columns_in_file_ = columns_;
     if (layout.lower_case_names) std::ranges::transform(columns_, columns_.begin(), lower_case);
@@ -129,7 +129,7 @@ void Rows::read_companion_file(
   }
 }
 
-std::optional<std::string> Rows::header(std::string_view name) const {
+std::optional<std::string> Rows::header_comment_value(std::string_view name) const {
   for (std::string_view comment : comments_) {
     comment.remove_prefix(1);
     const size_t colon = comment.find(':');
@@ -154,7 +154,7 @@ bool Rows::next() {
     }
     seen_row_ = true;
     if (!names_.empty() && row_ == names_) {
-      notice(kRepeatedHeaderNotice);
+      add_row_notice(kRepeatedHeaderNotice);
       continue;
     }
     if (!layout_.quotes || row_.find('"') == row_.npos) {
@@ -219,7 +219,7 @@ bool Rows::leave_out_row(const std::string& reason) {
   return false;
 }
 
-void Rows::notice(const std::string& text) { count(notices_, text, position()); }
+void Rows::add_row_notice(const std::string& text) { count(notices_, text, position()); }
 
 void Rows::add(Job job) {
   if (!add_id(job.id)) return;
@@ -230,7 +230,7 @@ void Rows::add(Job job) {
 }
 
 // Returns the slot of seen_ with the id, or the free one where it would go.
-size_t Rows::slot_of(const std::string& id) {
+size_t Rows::id_table_slot(const std::string& id) {
   const auto hash = hash_of(id);
   size_t slot = hash & (seen_.size() - 1);
   for (; seen_[slot].job >= 0; slot = (slot + 1) & (seen_.size() - 1)) {
@@ -241,15 +241,15 @@ size_t Rows::slot_of(const std::string& id) {
 
 bool Rows::add_id(const std::string& id) {
   if (2 * num_jobs_ >= seen_.size()) {
-    const std::vector<Seen> before = std::exchange(seen_, std::vector<Seen>(2 * seen_.size()));
-    for (const Seen& seen : before) {
+    const std::vector<SeenId> before = std::exchange(seen_, std::vector<SeenId>(2 * seen_.size()));
+    for (const SeenId& seen : before) {
       if (seen.job < 0) continue;
       size_t slot = seen.hash & (seen_.size() - 1);
       while (seen_[slot].job >= 0) slot = (slot + 1) & (seen_.size() - 1);
       seen_[slot] = seen;
     }
   }
-  Seen& seen = seen_[slot_of(id)];
+  SeenId& seen = seen_[id_table_slot(id)];
   if (seen.job >= 0) {
     unusable("duplicate job id", "a unique job id",
              in_quotes(id) + ", also on line " +
@@ -264,7 +264,7 @@ std::string Rows::position() const { return lines_->name() + ":" + std::to_strin
 
 // Moves the jobs into one vector and frees each chunk as soon as it is empty.
 void Rows::collect(std::vector<Job>& jobs) {
-  std::vector<Seen>().swap(seen_);
+  std::vector<SeenId>().swap(seen_);
   jobs.reserve(num_jobs_);
   for (Chunk& chunk : chunks_) {
     std::move(chunk.begin(), chunk.end(), std::back_inserter(jobs));

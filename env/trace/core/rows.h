@@ -44,7 +44,9 @@ struct Layout {
 };
 
 // Returns the layout of a format whose reader takes whole lines.
-inline Layout line_layout() { return {.separator = '\0', .head = 0, .names = 0, .columns = {""}}; }
+inline Layout whole_line_layout() {
+  return {.separator = '\0', .head = 0, .names = 0, .columns = {""}};
+}
 
 // Notice about a row that repeats the line of column names.
 inline constexpr const char* kRepeatedHeaderNotice =
@@ -76,16 +78,16 @@ class Rows {
       const std::function<void(const std::vector<std::string_view>&)>& take) const;
 
   // Returns the value of the comment "; NAME: value" before the first row. Call next() first.
-  std::optional<std::string> header(std::string_view name) const;
+  std::optional<std::string> header_comment_value(std::string_view name) const;
 
   // Moves to the next row with the right number of fields, or returns false at the end of the file.
   // Results of field() are valid until next() is called again.
   bool next();
   std::string_view field(int column) const { return fields_[column]; }
-  std::string trimmed(int column) const;       // field without outer blanks; empty for column -1
-  bool has_value(int column) const;            // the field is not blank; false for column -1
-  bool quoted(int column) const;               // whether the field was in quotes
-  void rewrite(int column, std::string text);  // replaces a field of the current row
+  std::string trimmed(int column) const;  // field without outer blanks; empty for column -1
+  bool has_value(int column) const;       // the field is not blank; false for column -1
+  bool was_quoted(int column) const;      // whether the field was in quotes
+  void replace_field(int column, std::string text);  // replaces a field of the current row
   int num_fields() const { return static_cast<int>(fields_.size()); }
   std::string_view line() const { return row_; }       // the current row, as in the file
   int32_t line_number() const { return first_line_; }  // number of the line where the row begins
@@ -132,7 +134,7 @@ class Rows {
   bool leave_out_row(const std::string& reason);
 
   // Adds a notice about the current row, which is kept. Notices of equal text are counted together.
-  void notice(const std::string& text);
+  void add_row_notice(const std::string& text);
 
   // Sets the line at which the current row's data begin, if they span several lines.
   void set_first_line(int32_t line) { first_line_ = line; }
@@ -149,8 +151,8 @@ class Rows {
       if (read(job)) add(std::move(job));
     }
   }
-  Job* last() { return num_jobs_ == 0 ? nullptr : &chunks_.back().back(); }
-  bool has(const std::string& id) { return seen_[slot_of(id)].job >= 0; }
+  Job* last_job() { return num_jobs_ == 0 ? nullptr : &chunks_.back().back(); }
+  bool has(const std::string& id) { return seen_[id_table_slot(id)].job >= 0; }
   size_t size() const { return num_jobs_; }
   Job& job(size_t j) { return chunks_[j / kChunk][j % kChunk]; }  // j-th job given to add()
 
@@ -169,7 +171,7 @@ class Rows {
  private:
   bool next_record();
   std::string name_of(int column) const;
-  size_t slot_of(const std::string& id);
+  size_t id_table_slot(const std::string& id);
   bool add_id(const std::string& id);
   std::string position() const;
   void collect(std::vector<Job>& jobs);
@@ -189,15 +191,15 @@ class Rows {
   std::string_view row_;
   int32_t first_line_ = 0;
   std::string record_, unquoted_;      // buffers for a row with quoted fields
-  std::deque<std::string> rewritten_;  // fields of the current row replaced by rewrite()
+  std::deque<std::string> rewritten_;  // fields of the current row replaced by replace_field()
   std::vector<std::string_view> fields_;
   std::vector<Chunk> chunks_;
   size_t num_jobs_ = 0;
-  struct Seen {
+  struct SeenId {
     uint32_t hash = 0;  // of the id
     int32_t job = -1;   // index of the job; -1: an empty slot
   };
-  std::vector<Seen> seen_;  // hash table of ids: open addressing, at most half full
+  std::vector<SeenId> seen_;  // hash table of ids: open addressing, at most half full
   std::vector<Skipped> unusable_rows_, left_out_, notices_;
   int64_t unusable_ = 0;
   std::string first_expected_, first_got_, first_where_;

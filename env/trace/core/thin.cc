@@ -12,10 +12,12 @@
 
 namespace yard {
 
-void thin(std::vector<Job>& jobs, double keep, ThinBy by, const Rng& rng) {
-  YARD_CHECK(keep > 0 && keep <= 1, "the share to keep must be above 0 and at most 1");
-  if (keep == 1 || jobs.empty()) return;
-  const Batches batches = by == ThinBy::kBatch ? find_submission_batches(jobs) : Batches{};
+void thin(std::vector<Job>& jobs, double keep_probability, ThinBy by, const Rng& rng) {
+  YARD_CHECK(keep_probability > 0 && keep_probability <= 1,
+             "the share to keep must be above 0 and at most 1");
+  if (keep_probability == 1 || jobs.empty()) return;
+  const SubmissionBatches batches =
+      by == ThinBy::kBatch ? find_submission_batches(jobs) : SubmissionBatches{};
   // Returns the job whose draw decides about job j.
   const auto decider = [&](size_t j) -> const Job& {
     if (by == ThinBy::kJob) return jobs[j];
@@ -25,11 +27,12 @@ void thin(std::vector<Job>& jobs, double keep, ThinBy by, const Rng& rng) {
   for (size_t j = 0; j < jobs.size(); ++j) {
     drawn.push_back(rng.split(hash_text(decider(j).id)).uniform());
   }
-  keep = std::max(keep, std::nextafter(*std::ranges::min_element(drawn), 1.0));
+  keep_probability =
+      std::max(keep_probability, std::nextafter(*std::ranges::min_element(drawn), 1.0));
   std::set<std::string> gone;
   std::vector<Job> kept;
   for (size_t j = 0; j < jobs.size(); ++j) {
-    if (drawn[j] < keep) {
+    if (drawn[j] < keep_probability) {
       kept.push_back(std::move(jobs[j]));
     } else {
       gone.insert(jobs[j].id);

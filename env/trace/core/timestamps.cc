@@ -215,7 +215,7 @@ TimestampReader::TimestampStatus TimestampReader::read(std::string_view text, co
 
 std::string TimestampReader::kind_text() const {
   if (kind_ == Kind::kDates) return "dates";
-  if (!calendar()) return "seconds from the trace's zero";
+  if (!has_calendar_times()) return "seconds from the trace's zero";
   const char* const unit = kind_ == Kind::kSeconds  ? "seconds"
                            : kind_ == Kind::kMillis ? "milliseconds"
                            : kind_ == Kind::kMicros ? "microseconds"
@@ -230,7 +230,7 @@ void rebase_calendar_times(const TimestampReader& timestamps, const std::string&
     throw InputError("trace.zone", "a file with dates without a time zone",
                      dates ? "dates that all have one" : "times in " + timestamps.kind_text());
   }
-  if (!timestamps.calendar()) return;
+  if (!timestamps.has_calendar_times()) return;
   rows.move_zero_to_first_submission();
   if (dates) return;
   rows.add_file_notice("submissions, starts and ends are read as " + timestamps.kind_text() +

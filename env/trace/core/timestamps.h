@@ -78,7 +78,7 @@ class TimestampReader {
 
   // Whether a text is a time of this file.
   enum class TimestampStatus {
-    kTime,         // time since 1970 if calendar(), else from the trace's own time 0
+    kTime,         // time since 1970 if has_calendar_times(), else from the trace's own time 0
     kMissing,      // 0 in a file of times since 1970, unless `required`
     kNoTime,       // neither a date nor a number in range
     kOtherFormat,  // a time of another kind than the file's first time
@@ -88,7 +88,9 @@ class TimestampReader {
 
   Kind kind() const { return kind_; }
   bool used_zone() const { return used_zone_; }  // some date had no UTC offset of its own
-  bool calendar() const { return kind_ != Kind::kUnknown && kind_ != Kind::kTraceSeconds; }
+  bool has_calendar_times() const {
+    return kind_ != Kind::kUnknown && kind_ != Kind::kTraceSeconds;
+  }
   std::string kind_text() const;  // "milliseconds since 1970"
 
  private:

@@ -17,7 +17,7 @@ FileHead FileHead::of(std::string name, std::string_view text) {
   FileHead head{std::move(name), text, {}};
   if (head.is_json()) return head;
   const std::string_view line = head.line(1);
-  head.columns = column_names(line, separator_of(line));
+  head.columns = split_column_names(line, separator_of(line));
   // pandas' index does not identify a format.
   if (!head.columns.empty() && is_pandas_index_name(head.columns.front())) {
     head.columns.erase(head.columns.begin());
@@ -51,17 +51,17 @@ std::string_view FileHead::line(int number) const {
   return {};
 }
 
-void check_usable(Trace& trace, const std::function<std::optional<Unusable>(Job&)>& why,
+void check_usable(Trace& trace, const std::function<std::optional<UnusableReason>(Job&)>& why,
                   bool skip_unusable) {
   struct Kind {
-    Unusable first;
+    UnusableReason first;
     const Job* job;  // the first in the file, not necessarily the first submitted
     int64_t count;
   };
   std::vector<Kind> kinds;
   std::vector<char> keep(trace.jobs.size(), 1);
   for (size_t j = 0; j < trace.jobs.size(); ++j) {
-    const std::optional<Unusable> found = why(trace.jobs[j]);
+    const std::optional<UnusableReason> found = why(trace.jobs[j]);
     if (!found) continue;
     keep[j] = 0;
     const Job* job = &trace.jobs[j];

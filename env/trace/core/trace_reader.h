@@ -101,7 +101,7 @@ class TraceGenerator {
 };
 
 // The reason why a job cannot be used.
-struct Unusable {
+struct UnusableReason {
   std::string reason;  // the same text for all jobs with the same problem
   std::string expected, got;
 };
@@ -109,7 +109,7 @@ struct Unusable {
 // Calls `why`, which may change the job, for every job. Throws InputError about the first unusable
 // job in the file and the number of jobs with the same problem. With `skip_unusable`, removes
 // unusable jobs, counts them in trace.skipped, and throws InputError only if no job is left.
-void check_usable(Trace& trace, const std::function<std::optional<Unusable>(Job&)>& why,
+void check_usable(Trace& trace, const std::function<std::optional<UnusableReason>(Job&)>& why,
                   bool skip_unusable);
 
 }  // namespace yard

@@ -34,7 +34,7 @@ Hours count(const FitData& data) {
                            kHourS);
   }
   hours.batches.resize(size);
-  for (const Batches::Batch& batch : data.batches.all) {
+  for (const SubmissionBatches::Batch& batch : data.batches.all) {
     const auto h = static_cast<int64_t>(std::floor(data.begin_s(batch) / kHourS)) - hours.first;
     hours.batches[static_cast<size_t>(std::clamp<int64_t>(h, 0, end - hours.first - 1))] += 1;
   }

@@ -32,7 +32,7 @@ std::vector<Day> days_of(const FitData& data, const WorkloadModel& model) {
   }
   double batches = 0;
   for (size_t b = 0; b < data.number_scores.size(); ++b) {
-    const Batches::Batch& batch = data.batches.all[b];
+    const SubmissionBatches::Batch& batch = data.batches.all[b];
     const double score = data.number_scores[b];
     const auto d = static_cast<size_t>(std::max(0.0, (data.begin_s(batch) - data.from_s) / kDayS));
     if (d >= days.size()) continue;

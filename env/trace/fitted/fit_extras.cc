@@ -69,7 +69,7 @@ void fit_limits(const FitData& data, WorkloadModel& model) {
   // Sums over batches. The covariance of the limit's score with the mean run score is attributed to
   // what run times of a batch have in common; a part of that is due to owners.
   double products = 0, n = 0, sum = 0, run_sum = 0, common = 0, of_owner = 0;
-  for (const Batches::Batch& batch : data.batches.all) {
+  for (const SubmissionBatches::Batch& batch : data.batches.all) {
     const double score = scores[static_cast<size_t>(batch.jobs.front())];
     batch_scores.push_back(score);
     if (std::isnan(score)) continue;
@@ -140,7 +140,7 @@ void fit_kinds(const FitData& data, WorkloadModel& model) {
   };
   std::map<Needs, Count> counts;
   bool any = false;
-  for (const Batches::Batch& batch : data.batches.all) {
+  for (const SubmissionBatches::Batch& batch : data.batches.all) {
     const Job& job = data.job(batch.jobs.front());
     Count& count = counts[needs_of(job)];
     count.job = &job;
@@ -178,7 +178,7 @@ void fit_kinds(const FitData& data, WorkloadModel& model) {
   std::map<Needs, int32_t> index;
   std::map<std::pair<int32_t, int32_t>, int32_t> streams;  // by owner and size
   std::vector<ChoiceByOwner> choices;
-  for (const Batches::Batch& batch : data.batches.all) {
+  for (const SubmissionBatches::Batch& batch : data.batches.all) {
     const Needs needs = needs_of(data.job(batch.jobs.front()));
     const Count& count = counts.at(needs);
     if (!kept(needs, count)) continue;

@@ -37,7 +37,7 @@ using Shares = std::array<double, kMemories + 1>;  // the last: by activity
 
 // Returns, for each batch of a known owner, the likelihood of this owner under each memory alone,
 // and by the owner's rate of batches since the first.
-std::vector<Shares> shares_by_memory(const Batches& batches) {
+std::vector<Shares> shares_by_memory(const SubmissionBatches& batches) {
   struct Record {
     std::array<double, kMemories> weight;  // of the owner's batches, as of batch `at`
     double at, first, number;
@@ -77,7 +77,7 @@ std::vector<Shares> shares_by_memory(const Batches& batches) {
   return out;
 }
 
-void fit_memory(const Batches& batches, WorkloadModel& model) {
+void fit_memory(const SubmissionBatches& batches, WorkloadModel& model) {
   constexpr int kRounds = 100;
   const std::vector<Shares> known = shares_by_memory(batches);
   Shares weight;
@@ -108,11 +108,12 @@ double busiest_tenth(std::vector<double> batches) {
 }
 
 // Bisection, since the share rises with the deviation; each step averages a few samples.
-void fit_activity(const Batches& batches, WorkloadModel& model) {
+void fit_activity(const SubmissionBatches& batches, WorkloadModel& model) {
   constexpr int kHalvings = 12, kSamples = 8;
   constexpr double kMaxSd = 4;
   std::vector<double> count(static_cast<size_t>(batches.owners));
-  for (const Batches::Batch& batch : batches.all) count[static_cast<size_t>(batch.owner)] += 1;
+  for (const SubmissionBatches::Batch& batch : batches.all)
+    count[static_cast<size_t>(batch.owner)] += 1;
   const double target = busiest_tenth(count);
   double low = 0, high = kMaxSd;
   for (int i = 0; i < kHalvings; ++i) {
@@ -137,7 +138,7 @@ void fit_tenants(const FitData& data, WorkloadModel& model) {
   if (data.batches.kind != Owner::kUser) return;
   std::vector<std::map<std::string, int64_t>> of_owner(static_cast<size_t>(data.batches.owners));
   bool any = false;
-  for (const Batches::Batch& batch : data.batches.all) {
+  for (const SubmissionBatches::Batch& batch : data.batches.all) {
     for (const int32_t j : batch.jobs) {
       const std::string& tenant = data.job(j).tenant;
       ++of_owner[static_cast<size_t>(batch.owner)][tenant];
@@ -163,7 +164,7 @@ void fit_owners(const FitData& data, WorkloadModel& model) {
     return;
   }
   std::vector<bool> seen(static_cast<size_t>(data.batches.owners)), fresh;
-  for (const Batches::Batch& batch : data.batches.all) {
+  for (const SubmissionBatches::Batch& batch : data.batches.all) {
     fresh.push_back(!seen[static_cast<size_t>(batch.owner)]);
     seen[static_cast<size_t>(batch.owner)] = true;
   }

@@ -121,10 +121,10 @@ Repeats fit_repeats(const std::vector<RepeatCandidate>& candidates, const Repeat
 
 // Fits the shares that repeat, by class. Small classes shrink towards all classes together.
 void fit_all_repeats(const FitData& data, const RunTimeDensity& common, WorkloadModel& model) {
-  const std::vector<Batches::Batch>& batches = data.batches.all;
+  const std::vector<SubmissionBatches::Batch>& batches = data.batches.all;
   std::vector<std::vector<RepeatCandidate>> siblings(model.classes.size()), firsts(siblings.size());
   std::vector<RepeatCandidate> all_siblings, all_firsts;
-  for (const Batches::Batch& batch : batches) {
+  for (const SubmissionBatches::Batch& batch : batches) {
     const std::span<const int32_t> jobs = batch.jobs;
     const size_t c = size_class_index(model, batch.gpus);
     const RunTimeSimilarity& t = model.classes[c].together;
@@ -198,9 +198,9 @@ std::vector<Correlations> correlations(const WorkloadModel& model, const BatchPl
 }
 
 // Returns the trace's own batches; `order` receives their jobs.
-BatchPlan plan_of(const Batches& batches, std::vector<int32_t>& order) {
+BatchPlan plan_of(const SubmissionBatches& batches, std::vector<int32_t>& order) {
   BatchPlan plan{batches.owners, {}};
-  for (const Batches::Batch& batch : batches.all) {
+  for (const SubmissionBatches::Batch& batch : batches.all) {
     const int64_t first = std::ssize(order);
     order.insert(order.end(), batch.jobs.begin(), batch.jobs.end());
     plan.batches.push_back({.owner = batch.owner,
@@ -225,7 +225,7 @@ void match_correlations(const BatchPlan& plan, const std::vector<Correlations>& 
       RunTimeSampler runs(model, plan, seed);
       for (size_t b = 0; b < plan.batches.size(); ++b) {
         Rng rng = stream_of(seed, SampleStream::kJobs).split(b);
-        runs.draw(b, rng);
+        runs.draw_run_times(b, rng);
       }
       const auto one = correlations(model, plan, [&](int64_t j) { return runs.score(j); });
       for (size_t c = 0; c < got.size(); ++c) {

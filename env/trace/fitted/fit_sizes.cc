@@ -18,7 +18,7 @@ void make_classes(const FitData& data, WorkloadModel& model) {
     int64_t jobs = 0, batches = 0;
   };
   std::map<int32_t, Count> by_size;
-  for (const Batches::Batch& batch : data.batches.all) {
+  for (const SubmissionBatches::Batch& batch : data.batches.all) {
     by_size[batch.gpus].jobs += static_cast<int64_t>(batch.jobs.size());
     ++by_size[batch.gpus].batches;
   }
@@ -51,7 +51,7 @@ void fit_run_quantiles(FitData& data, WorkloadModel& model) {
 }
 
 void fit_numbers(FitData& data, WorkloadModel& model) {
-  const std::vector<Batches::Batch>& batches = data.batches.all;
+  const std::vector<SubmissionBatches::Batch>& batches = data.batches.all;
   std::vector<SizeClassValues> numbers(model.classes.size());
   for (size_t b = 0; b < batches.size(); ++b) {
     numbers[size_class_index(model, batches[b].gpus)].add(
@@ -68,7 +68,7 @@ void fit_numbers(FitData& data, WorkloadModel& model) {
 
 void fit_gaps(const FitData& data, WorkloadModel& model) {
   std::vector<double> gaps, numbers;  // for each gap, the number of jobs in its batch
-  for (const Batches::Batch& batch : data.batches.all) {
+  for (const SubmissionBatches::Batch& batch : data.batches.all) {
     for (size_t i = 1; i < batch.jobs.size(); ++i) {
       gaps.push_back(
           seconds(data.job(batch.jobs[i]).submit_us - data.job(batch.jobs[i - 1]).submit_us));
@@ -109,7 +109,7 @@ void SizeClassValues::score(std::vector<double>& scores) const {
   for (size_t i = 0; i < own.size(); ++i) scores[indices[i]] = own[i];
 }
 
-double owner_variance_share(const Batches& batches, std::span<const double> scores) {
+double owner_variance_share(const SubmissionBatches& batches, std::span<const double> scores) {
   std::vector<std::vector<double>> by_owner(static_cast<size_t>(batches.owners));
   for (size_t b = 0; b < scores.size(); ++b) {
     if (std::isnan(scores[b])) continue;
@@ -166,7 +166,7 @@ void fit_sizes(FitData& data, WorkloadModel& model) {
   fit_numbers(data, model);
   fit_gaps(data, model);
   std::vector<ChoiceByOwner> choices;
-  for (const Batches::Batch& batch : data.batches.all) {
+  for (const SubmissionBatches::Batch& batch : data.batches.all) {
     const auto size = std::ranges::find(model.sizes, batch.gpus, &SizeShare::gpus);
     choices.push_back({batch.owner, batch.gpus, size->share});
   }

@@ -13,7 +13,7 @@ namespace yard {
 
 struct FitData {
   const std::vector<Job>& jobs;  // jobs of the part by rising submission
-  Batches batches;
+  SubmissionBatches batches;
   // Seconds added to times of the trace, so that 0 is the first hour of WorkloadModel::week.
   double shift_s;
   double from_s, to_s;                // bounds of the part
@@ -22,7 +22,7 @@ struct FitData {
 
   const Job& job(int32_t index) const { return jobs[static_cast<size_t>(index)]; }
   // Returns when a batch begins, in seconds, with shift_s added.
-  double begin_s(const Batches::Batch& batch) const {
+  double begin_s(const SubmissionBatches::Batch& batch) const {
     return shift_s + static_cast<double>(job(batch.jobs.front()).submit_us) * 1e-6;
   }
 };
@@ -72,7 +72,7 @@ struct SizeClassValues {
 
 // Returns the share of the variance of batches' scores that is common to the batches of an owner.
 // Batches with the score NaN are ignored.
-double owner_variance_share(const Batches& batches, std::span<const double> scores);
+double owner_variance_share(const SubmissionBatches& batches, std::span<const double> scores);
 
 // A choice by an owner, such as the size of a batch. Choices must come in order of time.
 struct ChoiceByOwner {

@@ -131,21 +131,22 @@ ArrivalTimeMap::ArrivalTimeMap(const WorkloadModel& model, double span_s, const 
   }
 }
 
-size_t ArrivalTimeMap::hour(double even) const {
-  const double sum = std::clamp(even, 0.0, 1.0) * sums_.back();
+size_t ArrivalTimeMap::hour_at(double even_position) const {
+  const double sum = std::clamp(even_position, 0.0, 1.0) * sums_.back();
   return static_cast<size_t>(std::upper_bound(sums_.begin(), sums_.end() - 1, sum) -
                              sums_.begin()) -
          1;
 }
 
-double ArrivalTimeMap::time_s(double even) const {
-  const size_t h = hour(even);
+double ArrivalTimeMap::time_s(double even_position) const {
+  const size_t h = hour_at(even_position);
   const double rate = sums_[h + 1] - sums_[h];
-  const double into = rate > 0 ? (std::clamp(even, 0.0, 1.0) * sums_.back() - sums_[h]) / rate : 0;
+  const double into =
+      rate > 0 ? (std::clamp(even_position, 0.0, 1.0) * sums_.back() - sums_[h]) / rate : 0;
   return std::min(span_s_, kHourS * (static_cast<double>(h) + into));
 }
 
-double ArrivalTimeMap::level(double even) const { return levels_[hour(even)]; }
+double ArrivalTimeMap::level(double even_position) const { return levels_[hour_at(even_position)]; }
 
 void set_submission_times(const WorkloadModel& model, const BatchPlan& plan,
                           const ArrivalTimeMap& times, const Rng& seed, std::vector<Job>& jobs) {

@@ -50,7 +50,7 @@ std::vector<double> shares_of_sizes(const WorkloadModel& model, int32_t most_gpu
 // Draws a plan. `levels`: level of each batch's number of jobs; the last is used for the rest.
 BatchPlan plan_with(const WorkloadModel& model, int64_t jobs, int32_t most_gpus,
                     const std::vector<double>& levels, const Rng& seed) {
-  const WeightedPick sizes(shares_of_sizes(model, most_gpus));
+  const WeightedSampler sizes(shares_of_sizes(model, most_gpus));
   if (!sizes.any()) {
     throw InputError("synthetic:like",
                      "a model with jobs of at most " + std::to_string(most_gpus) + " GPUs",
@@ -58,7 +58,7 @@ BatchPlan plan_with(const WorkloadModel& model, int64_t jobs, int32_t most_gpus,
   }
   struct Kinds {
     std::vector<int32_t> all;
-    WeightedPick pick;
+    WeightedSampler pick;
   };
   std::map<int32_t, Kinds> kinds;  // by size
   for (const SizeShare& size : model.sizes) {
@@ -69,7 +69,7 @@ BatchPlan plan_with(const WorkloadModel& model, int64_t jobs, int32_t most_gpus,
       of.push_back(static_cast<int32_t>(k));
       shares.push_back(model.kinds[k].share);
     }
-    kinds.try_emplace(size.gpus, Kinds{std::move(of), WeightedPick(shares)});
+    kinds.try_emplace(size.gpus, Kinds{std::move(of), WeightedSampler(shares)});
   }
   OwnerSampler owners(model, seed);
   Chooser size_of(model.size_habit), kind_of(model.kind_habit);

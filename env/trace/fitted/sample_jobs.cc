@@ -114,7 +114,7 @@ void fill_jobs(const WorkloadModel& model, const BatchPlan& plan, const Rng& see
     throw_if_interrupted();
     const PlannedBatch& batch = plan.batches[b];
     Rng rng = stream_of(seed, SampleStream::kJobs).split(b);
-    const double common = run.draw(b, rng);
+    const double common = run.draw_run_times(b, rng);
     const double limit_s = extras.limit_s(batch, common, rng);
     const double timeout_draw = rng.uniform();
     for (int64_t j = batch.first; j < batch.end; ++j) {

@@ -53,7 +53,7 @@ RunTimeSampler::RunTimeSampler(const WorkloadModel& model, const BatchPlan& plan
       log_s_(static_cast<size_t>(plan.batches.back().end)),
       scores_(log_s_.size()) {}
 
-double RunTimeSampler::draw(size_t b, Rng& rng) {
+double RunTimeSampler::draw_run_times(size_t b, Rng& rng) {
   const PlannedBatch& batch = plan_.batches[b];
   const SizeClass& of = class_of(model_, batch.gpus);
   const RunTimeSimilarity& t = of.together;

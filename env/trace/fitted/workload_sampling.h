@@ -51,7 +51,7 @@ class OwnerSampler {
  private:
   const WorkloadModel& model_;
   Rng seed_, rng_;
-  WeightedPick memory_, active_;
+  WeightedSampler memory_, active_;
   std::vector<int32_t> of_;  // owner by batch
   int32_t number_ = 0;
 };
@@ -62,11 +62,12 @@ class ArrivalTimeMap {
  public:
   ArrivalTimeMap(const WorkloadModel& model, double span_s, const Rng& seed);
   double span_s() const { return span_s_; }
-  double time_s(double even) const;  // seconds from the span's start
-  double level(double even) const;   // level of the number of jobs of a batch that begins then
+  double time_s(double even_position) const;  // seconds from the span's start
+  double level(
+      double even_position) const;  // level of the number of jobs of a batch that begins then
 
  private:
-  size_t hour(double even) const;
+  size_t hour_at(double even_position) const;
   double span_s_;
   std::vector<double> sums_ = {0};  // arrivals expected by the end of each hour
   std::vector<double> levels_;      // level by hour
@@ -83,7 +84,7 @@ class RunTimeSampler {
 
   // Draws the run times of a batch and returns the part common to its jobs: a normal score times
   // the root of the part's share of the variance. Requires: earlier batches were drawn.
-  double draw(size_t batch, Rng& rng);
+  double draw_run_times(size_t batch, Rng& rng);
 
   double seconds(int64_t job) const;  // run time in seconds, in whole steps of the model
   double score(int64_t job) const { return scores_[static_cast<size_t>(job)]; }

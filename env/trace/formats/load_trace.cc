@@ -43,7 +43,7 @@ Recognised recognise(const FileHead& head, const Renames& renames) {
     // Names in capitals, as databases export them.
     const std::string names = lower_case(head.line(1));
     FileHead lowered = head;
-    lowered.columns = column_names(names, separator_of(names));
+    lowered.columns = split_column_names(names, separator_of(names));
     fitting = fits(lowered);
     lower = true;
   }
@@ -52,7 +52,7 @@ Recognised recognise(const FileHead& head, const Renames& renames) {
     throw InputError(head.name + ":1", "columns of exactly one format",
                      "columns of " + join(fitting) + "; select one with --format");
   }
-  if (renames.empty()) reject_unknown(head);
+  if (renames.empty()) reject_unknown_format(head);
   return {own};
 }
 
@@ -155,12 +155,12 @@ void check_columns(const Renames& renames, const Layout& layout, const std::stri
 
 Trace read_trace(Lines lines, const LoadOptions& options) {
   FileHead head = FileHead::of(lines.name(), lines.head());
-  reject_unreadable(head);
+  reject_unreadable_file(head);
   Settings settings = options.settings;
   const Renames renames = take_renames(settings);
   std::vector<std::string> renamed;
   if (!renames.empty() && !head.is_json()) {
-    const auto names = column_names(head.line(1), separator_of(head.line(1)));
+    const auto names = split_column_names(head.line(1), separator_of(head.line(1)));
     renamed.assign(names.begin(), names.end());
     rename_columns(renames, head.name + ":1", renamed);
     head.columns.assign(renamed.begin(), renamed.end());

@@ -92,8 +92,8 @@ class CellReader {
   void text(const char* name, std::string& value) {
     const int column = next();
     const bool id = std::string_view(name) == "job_id";
-    if (column >= 0 && ok_ && (id || !missing(column) || rows_.quoted(column))) {
-      value = rows_.quoted(column) ? std::string(rows_.field(column)) : rows_.trimmed(column);
+    if (column >= 0 && ok_ && (id || !missing(column) || rows_.was_quoted(column))) {
+      value = rows_.was_quoted(column) ? std::string(rows_.field(column)) : rows_.trimmed(column);
     }
     if (ok_ && value.empty() && id) ok_ = rows_.text(column, value);
   }
@@ -138,7 +138,8 @@ class CellReader {
     int32_t number = 0;
     if (ok_ && !missing(column)) {
       const std::string word = normalised_name(rows_.field(column));
-      if (word == "true" || word == "false") rows_.rewrite(column, word == "true" ? "1" : "0");
+      if (word == "true" || word == "false")
+        rows_.replace_field(column, word == "true" ? "1" : "0");
       ok_ = rows_.whole(column, number, 0, 1);
     }
     value = number == 1;
@@ -152,7 +153,7 @@ class CellReader {
   }
   void texts(const char*, std::vector<std::string>& value) {
     const int column = next();
-    if (!ok_ || (missing(column) && (column < 0 || !rows_.quoted(column)))) return;
+    if (!ok_ || (missing(column) && (column < 0 || !rows_.was_quoted(column)))) return;
     if (rows_.field(column).starts_with('[')) {
       return json(column, [&](JsonReader& json_reader, const Json& from) {
         json_reader.texts(rows_.columns()[column], from, value);
@@ -201,7 +202,7 @@ class CellReader {
     point[point.find(',')] = '.';
     const bool is_time = cell.find(':') != cell.npos;
     if (!is_time && !parse_double(trim(point))) return;
-    rows_.rewrite(column, std::move(point));
+    rows_.replace_field(column, std::move(point));
   }
 
   // Reads a submission, start or end, of the same kind as the file's first one.
@@ -349,8 +350,8 @@ class NativeCsvReader : public TraceReader {
       if (columns[i] < 0 && !(derives && names[i] == "run_s")) missing.push_back(names[i]);
     }
     if (missing.empty()) return;
-    throw missing_columns(rows.header_position(), missing, rows.columns(),
-                          in_quotes(join(rows.columns(), ",")));
+    throw missing_columns_error(rows.header_position(), missing, rows.columns(),
+                                in_quotes(join(rows.columns(), ",")));
   }
 
   static void note_unused(Rows& rows, const std::vector<int>& columns, int epoch) {

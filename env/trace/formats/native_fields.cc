@@ -141,8 +141,8 @@ std::string key_of_job_list(std::string_view text) {
   return field_meant_by_column(key).empty() ? std::string(key) : "";
 }
 
-InputError missing_columns(const std::string& where, const std::vector<std::string>& missing,
-                           const std::vector<std::string>& columns, const std::string& got) {
+InputError missing_columns_error(const std::string& where, const std::vector<std::string>& missing,
+                                 const std::vector<std::string>& columns, const std::string& got) {
   const bool run = std::ranges::count(missing, "run_s") > 0;
   return {where,
           (missing.size() > 1 ? "columns " : "a column ") + join(missing) +
@@ -169,7 +169,7 @@ std::string native_column_advice(std::vector<std::string> missing,
   });
   const auto run = std::ranges::find(missing, "run_s");
   if (run == missing.end() || nearest_column("run_s", left)) {
-    return column_advice(missing, left, what);
+    return missing_column_advice(missing, left, what);
   }
   std::vector<std::string> instead;
   for (const char* const name : {"start_s", "end_s"}) {
@@ -177,13 +177,13 @@ std::string native_column_advice(std::vector<std::string> missing,
       return field_meant_by_column(one) == field_meant_by_column(name);
     };
     if (std::ranges::any_of(columns, means)) continue;
-    if (!nearest_column(name, left)) return column_advice(missing, left, what);
+    if (!nearest_column(name, left)) return missing_column_advice(missing, left, what);
     instead.emplace_back(name);
   }
-  if (instead.empty() && missing.size() == 1) return column_advice(missing, left, what);
+  if (instead.empty() && missing.size() == 1) return missing_column_advice(missing, left, what);
   const auto at = missing.erase(run);
   missing.insert(at, instead.begin(), instead.end());
-  return column_advice(missing, left, what);
+  return missing_column_advice(missing, left, what);
 }
 
 std::string unused_columns_text(const char* what, const std::vector<std::string>& names) {

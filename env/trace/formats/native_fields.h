@@ -75,15 +75,15 @@ std::string key_of_job_list(std::string_view text);
 // Throws InputError, naming --columns, if `renames` has a name that is not the name of a field.
 void check_renames(const Renames& renames);
 
-// Returns the advice of column_advice() about fields that a table with these column names lacks. If
-// run_s is missing, the advice may name start_s and end_s as a replacement.
+// Returns the advice of missing_column_advice() about fields that a table with these column names
+// lacks. If run_s is missing, the advice may name start_s and end_s as a replacement.
 std::string native_column_advice(std::vector<std::string> missing,
                                  const std::vector<std::string>& columns,
                                  const std::string& what = "column");
 
 // Returns the error that a table lacks required columns. `got` is the line of column names.
-InputError missing_columns(const std::string& where, const std::vector<std::string>& missing,
-                           const std::vector<std::string>& columns, const std::string& got);
+InputError missing_columns_error(const std::string& where, const std::vector<std::string>& missing,
+                                 const std::vector<std::string>& columns, const std::string& got);
 
 // "columns that are not used: cluster, priorty (did you mean priority? --columns priority=priorty)"
 std::string unused_columns_text(const char* what, const std::vector<std::string>& names);

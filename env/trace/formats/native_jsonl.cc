@@ -155,7 +155,7 @@ class FieldsFromJson {
     const TimeUnit& named = unit == nullptr ? kInSeconds : *unit->unit;
     switch (timestamps.read(text, named, name == "submit_s", time)) {
       case TimestampStatus::kTime:
-        if (!timestamps.calendar() && unit == nullptr) return false;
+        if (!timestamps.has_calendar_times() && unit == nullptr) return false;
         us = time.us;
         if (timestamps.kind() != TimestampReader::Kind::kDates) note(unit);
         return true;
@@ -293,7 +293,7 @@ class NativeJsonlReader : public TraceReader {
            key_of_job_list(line).empty();
   }
 
-  Layout layout() const override { return line_layout(); }
+  Layout layout() const override { return whole_line_layout(); }
 
   void read(Rows& rows) const override {
     check_renames(rows.renames());

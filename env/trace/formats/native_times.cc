@@ -45,7 +45,8 @@ void align_clocks(Rows& rows, Job& job) {
   const int64_t early_us = job.submit_us - job.logged_start_us;
   if (job.logged_start_us < 0 || early_us <= 0 || early_us > kClocksApartUs) return;
   job.submit_us = job.logged_start_us;
-  rows.notice("start up to 5 s before submission, assumed clock skew: submission set to the start");
+  rows.add_row_notice(
+      "start up to 5 s before submission, assumed clock skew: submission set to the start");
 }
 
 // Adds a notice if a job's run time is not its logged end minus start. The run time counts.
@@ -53,9 +54,9 @@ void note_run_time_mismatch(Rows& rows, const Job& job) {
   if (job.logged_start_us < 0 || job.logged_end_us < 0) return;
   const int64_t over_us = job.run_us - (job.logged_end_us - job.logged_start_us);
   if (over_us > kUsPerS) {  // whole seconds may be off by one
-    rows.notice("run_s is longer than the time from start to end: run_s is used");
+    rows.add_row_notice("run_s is longer than the time from start to end: run_s is used");
   } else if (over_us < -kUsPerS) {
-    rows.notice(
+    rows.add_row_notice(
         "run_s is shorter than the time from start to end, as for a suspended job: run_s is used");
   }
 }
@@ -98,7 +99,7 @@ bool complete_times(Rows& rows, const TimestampReader& timestamps, const std::st
     job.logged_end_us = chosen.end_us;
     if (chosen.hour_short && unzoned) {
       job.logged_end_us += kHourUs;
-      rows.notice(
+      rows.add_row_notice(
           std::string("the end is an hour too early for start and run_s: clocks were put back in "
                       "between, so run_s is used; ") +
           kSetZoneAdvice);
@@ -127,7 +128,8 @@ bool complete_times(Rows& rows, const TimestampReader& timestamps, const std::st
     job.run_us = job.logged_end_us - job.logged_start_us;
   } else if (early_us > 0 && !own) {
     job.logged_start_us = job.logged_end_us = -1;
-    rows.notice("starts before its submission: its logged times are not used" + hint(early_us));
+    rows.add_row_notice("starts before its submission: its logged times are not used" +
+                        hint(early_us));
   }
   if (job.run_us >= 0) note_run_time_mismatch(rows, job);
   return true;

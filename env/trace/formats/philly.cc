@@ -133,7 +133,7 @@ class PhillyLogReader : public TraceReader {
            has("\"attempts\"") && has("\"submitted_time\"");
   }
 
-  Layout layout() const override { return line_layout(); }
+  Layout layout() const override { return whole_line_layout(); }
 
   void read(Rows& rows) const override {
     Objects objects;
@@ -301,7 +301,7 @@ class PhillyAttemptsReader : public TraceReader {
           !rows.seconds(run, job.run_us) || !rows.text(status, job.status)) {
         return false;
       }
-      Job* before = config_.join_attempts && interval_us == 0 ? rows.last() : nullptr;
+      Job* before = config_.join_attempts && interval_us == 0 ? rows.last_job() : nullptr;
       if (before != nullptr && before->submit_us == submit_us && before->user == job.user &&
           before->gpus == job.gpus && before->status == job.status && before->run_us <= kLatestUs) {
         before->run_us += job.run_us;

@@ -253,7 +253,7 @@ void refuse_blanks(const FileHead& head) {
 void refuse_without_names(const FileHead& head) {
   const std::string_view line = head.line(1);
   const char separator = separator_of(line);
-  const auto fields = column_names(line, separator);
+  const auto fields = split_column_names(line, separator);
   if (!looks_like_values(fields)) return;
   constexpr size_t kSwfFields = 18;
   if (fields.size() == kSwfFields && std::ranges::all_of(fields, is_number)) {
@@ -272,7 +272,7 @@ void refuse_without_names(const FileHead& head) {
 
 // Names of sacct's columns with any separator: "JobID JobName State".
 void refuse_sacct(const FileHead& head) {
-  const auto names = column_names(head.line(1), separator_of(head.line(1)));
+  const auto names = split_column_names(head.line(1), separator_of(head.line(1)));
   const auto has = [&](std::string_view name) {
     return std::ranges::any_of(names,
                                [&](std::string_view one) { return lower_case(one) == name; });
@@ -295,7 +295,7 @@ void refuse_sacct(const FileHead& head) {
 
 }  // namespace
 
-void reject_unreadable(const FileHead& head) {
+void reject_unreadable_file(const FileHead& head) {
   const std::string_view text = head.text;
   if (trim(text).empty()) {
     throw InputError(head.name, "a trace",
@@ -333,7 +333,7 @@ void reject_unreadable(const FileHead& head) {
   }
 }
 
-void reject_unknown(const FileHead& head) {
+void reject_unknown_format(const FileHead& head) {
   const std::string_view text = trim(head.text);
   if (text.starts_with('{') || text.starts_with('[')) refuse_json(head);
   refuse_late_names(head);
@@ -361,7 +361,7 @@ void reject_unknown(const FileHead& head) {
         head.name + ":1", "the columns of a known format (yardmaster list traces)",
         got + (columns.size() < 2 ? "" : "; map them with --columns job_id=COLUMN,..."));
   }
-  throw missing_columns(head.name + ":1", missing, columns, got);
+  throw missing_columns_error(head.name + ":1", missing, columns, got);
 }
 
 }  // namespace yard

@@ -8,9 +8,9 @@ namespace yard {
 
 // Throws InputError if no reader can read a file whatever its format: an archive, a compression
 // other than gzip, a workbook, an HTML page, UTF-16, an empty file.
-void reject_unreadable(const FileHead& head);
+void reject_unreadable_file(const FileHead& head);
 
 // Throws InputError about a text whose format no reader recognises.
-[[noreturn]] void reject_unknown(const FileHead& head);
+[[noreturn]] void reject_unknown_format(const FileHead& head);
 
 }  // namespace yard

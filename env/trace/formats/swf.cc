@@ -266,7 +266,7 @@ class SwfReader : public TraceReader {
 
   static bool logged_times(Rows& rows, Job& job) {
     if (is_negative(rows.field(kWaited))) {
-      rows.notice("starts before its submission: its logged times are not used");
+      rows.add_row_notice("starts before its submission: its logged times are not used");
       return true;
     }
     if (is_unknown(rows.field(kWaited))) return true;
@@ -291,7 +291,8 @@ class SwfReader : public TraceReader {
   // Logs count time from UnixStartTime; models give 0 or omit it.
   static void read_header(Rows& rows) {
     const auto number = [&](const char* name) {
-      const std::string said = rows.header(name).value_or("");  // text may follow the number
+      const std::string said =
+          rows.header_comment_value(name).value_or("");  // text may follow the number
       return parse_int(said.substr(0, said.find_first_of(" \t(,;"))).value_or(0);
     };
     constexpr int64_t kLatestS = 100'000'000'000;

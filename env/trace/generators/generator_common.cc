@@ -21,7 +21,7 @@ size_t draw_by_weight(std::span<const double> weights, Rng& rng) {
   return last;
 }
 
-size_t WeightedPick::operator()(Rng& rng) const {
+size_t WeightedSampler::operator()(Rng& rng) const {
   const double drawn = rng.uniform() * sums_.back();
   const auto it = std::ranges::upper_bound(sums_, drawn);
   return std::min(static_cast<size_t>(it - sums_.begin()), sums_.size() - 1);
@@ -32,7 +32,7 @@ void sort_and_number(std::vector<Job>& jobs) {
   for (size_t j = 0; j < jobs.size(); ++j) jobs[j].id = std::to_string(j);
 }
 
-void spread_arrivals(std::vector<Job>& jobs, double span_s, Rng rng) {
+void draw_uniform_arrivals(std::vector<Job>& jobs, double span_s, Rng rng) {
   for (Job& job : jobs) {
     job.submit_us = static_cast<int64_t>(std::floor(rng.uniform() * span_s)) * 1'000'000;
   }

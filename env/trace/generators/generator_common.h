@@ -24,10 +24,10 @@ namespace yard {
 size_t draw_by_weight(std::span<const double> weights, Rng& rng);
 
 // Draws indices in proportion to weights, faster than draw_by_weight() if it draws many.
-class WeightedPick {
+class WeightedSampler {
  public:
-  WeightedPick() = default;
-  explicit WeightedPick(std::span<const double> weights) {
+  WeightedSampler() = default;
+  explicit WeightedSampler(std::span<const double> weights) {
     for (const double weight : weights) add(weight);
   }
   void add(double weight) { sums_.push_back(weight + (sums_.empty() ? 0 : sums_.back())); }
@@ -43,7 +43,7 @@ void sort_and_number(std::vector<Job>& jobs);
 
 // Draws arrivals uniformly over `span_s` seconds, in whole seconds, and sorts and numbers the jobs.
 // The load of a cluster is L if the span is the jobs' GPU time / (L x GPUs of the cluster).
-void spread_arrivals(std::vector<Job>& jobs, double span_s, Rng rng);
+void draw_uniform_arrivals(std::vector<Job>& jobs, double span_s, Rng rng);
 
 // The numbers of GPUs that jobs ask for, whose shares are the parameters share_1 to share_16.
 inline constexpr std::array<int32_t, 5> kGpuCounts = {1, 2, 4, 8, 16};

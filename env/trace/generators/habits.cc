@@ -23,7 +23,7 @@ struct User {
 // Draws users. Their offsets, weighted by activity, are normalised to mean 0 and deviation
 // `log_sd_user`. Otherwise a few busy users would decide how long a seed's jobs are.
 std::vector<User> make_users(const UserHabitJobsParams& p, const std::vector<double>& activity,
-                             const WeightedPick& sizes, const Rng& seed) {
+                             const WeightedSampler& sizes, const Rng& seed) {
   std::vector<User> users(activity.size());
   double sum = 0, sum_x = 0;
   for (size_t u = 0; u < users.size(); ++u) {
@@ -108,7 +108,7 @@ std::vector<Job> generate_user_habit_jobs(const UserHabitJobsParams& params,
       with_options(params, options, "synthetic:habits", 1, "at least one job and one GPU");
   check_weights(p.hours, 24, "hours");
   check_weights(p.weekdays, 7, "weekdays");
-  const WeightedPick sizes(
+  const WeightedSampler sizes(
       shares_of_fitting_sizes({p.share_1, p.share_2, p.share_4, p.share_8, p.share_16},
                               p.cluster_gpus, p.shortest_s, p.longest_s, "synthetic:habits"));
 
@@ -116,7 +116,7 @@ std::vector<Job> generate_user_habit_jobs(const UserHabitJobsParams& params,
   for (size_t u = 0; u < activity.size(); ++u) {
     activity[u] = std::pow(static_cast<double>(u + 1), -p.activity_exponent);
   }
-  const WeightedPick active(activity);
+  const WeightedSampler active(activity);
   const Rng seed(options.seed);
   const std::vector<User> users = make_users(p, activity, sizes, seed);
 

@@ -74,7 +74,7 @@ std::vector<Job> generate_mixed_jobs(const MixedJobsParams& params,
     work_gpu_s += run_s * job.gpus;
   }
 
-  spread_arrivals(jobs, work_gpu_s / (p.load * p.cluster_gpus), seed.split(kArrivalStream));
+  draw_uniform_arrivals(jobs, work_gpu_s / (p.load * p.cluster_gpus), seed.split(kArrivalStream));
   return jobs;
 }
 

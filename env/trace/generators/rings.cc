@@ -80,7 +80,7 @@ std::vector<Job> generate_all_reduce_jobs(const AllReduceJobsParams& params,
     job.pattern = Pattern::kRing;
     work_gpu_s += run_s * job.gpus;
   }
-  spread_arrivals(jobs, work_gpu_s / (p.load * p.cluster_gpus), seed.split(kArrivalStream));
+  draw_uniform_arrivals(jobs, work_gpu_s / (p.load * p.cluster_gpus), seed.split(kArrivalStream));
   return jobs;
 }
 

@@ -59,7 +59,7 @@ std::vector<Job> generate_parameter_server_jobs(const ParameterServerJobsParams&
     job.gpus = workers;
     work_gpu_s += run_s * workers;
   }
-  spread_arrivals(jobs, work_gpu_s / (p.load * p.cluster_gpus), seed.split(kArrivalStream));
+  draw_uniform_arrivals(jobs, work_gpu_s / (p.load * p.cluster_gpus), seed.split(kArrivalStream));
   return jobs;
 }
 

@@ -49,7 +49,7 @@ struct ElasticFlow final : ProfileReader {
     const int32_t node_gpus = type == "t4" ? 4 : 8;
     const std::string model = file_stem(lines.name());
     // The two types were measured with different jobs of the same names.
-    ModelProfile& profile = out.profile("elasticflow-" + type, model, Scaling::kStrong);
+    ModelProfile& profile = out.profile("elasticflow-" + type, model, BatchScaling::kStrong);
     profile.gradient_bytes = gradient_bytes(model);
     MeasurementTable table(lines);
     const int batch = table.column("global_batch_size");

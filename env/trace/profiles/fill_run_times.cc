@@ -22,22 +22,24 @@ bool lacks(const Job& job) { return job.run_us == Job::kFromProfile; }
 
 double reference_throughput(const Throughputs& table, const Job& job) {
   const Throughputs::Kind kind = Throughputs::kind_of(job);
-  if (table.has_type(kReference)) return table.alone(kReference, kind).value_or(0);
+  if (table.has_type(kReference)) return table.isolated_throughput(kReference, kind).value_or(0);
   double most = 0;
   for (const std::string& type : table.types()) {
     if (!type.ends_with(kUnconsolidated))
-      most = std::max(most, table.alone(type, kind).value_or(0));
+      most = std::max(most, table.isolated_throughput(type, kind).value_or(0));
   }
   return most;
 }
 
 // Sets the job's run time. Infinite, negative or NaN: not measured. Returns the reason if it
 // cannot.
-std::optional<Unusable> set_run_time(Job& job, double seconds, const Unusable& otherwise) {
+std::optional<UnusableReason> set_run_time(Job& job, double seconds,
+                                           const UnusableReason& otherwise) {
   if (!(seconds >= 0 && std::isfinite(seconds))) return otherwise;
   if (seconds > static_cast<double>(kMaxTimeS)) {
-    return Unusable{"run time too long",
-                    "a run time of at most " + std::to_string(kMaxTimeS) + " s", shortest(seconds)};
+    return UnusableReason{"run time too long",
+                          "a run time of at most " + std::to_string(kMaxTimeS) + " s",
+                          shortest(seconds)};
   }
   job.run_us = std::llround(seconds * 1e6);
   return std::nullopt;
@@ -92,7 +94,7 @@ void fill_run_times(Trace& trace, const RunTimeFiles& files, bool skip_unusable)
   const bool all = std::ranges::all_of(trace.jobs, lacks);  // the format has no run times
   if (file.empty() && skip_unusable && !steps && !all) {
     return fill_lacking(trace, skip_unusable, [](const Job&) {
-      return std::optional(Unusable{"no run time", "a run time, or --rates FILE", "none"});
+      return std::optional(UnusableReason{"no run time", "a run time, or --rates FILE", "none"});
     });
   }
   if (file.empty()) {

@@ -160,7 +160,7 @@ class Handler {
     if (spread_ && job.gpus == 1) return;  // one GPU cannot be spread
     std::vector<int32_t> placement{job.gpus};
     if (spread_) placement.assign(static_cast<size_t>(job.gpus), 1);
-    out_.profile(source(), job.model, Scaling::kWeak)
+    out_.profile(source(), job.model, BatchScaling::kWeak)
         .runs.push_back({gpu_type_, std::move(placement), static_cast<double>(job.batch),
                          steps_per_s > 0 ? job.gpus / steps_per_s : 0, -1});
   }

@@ -49,7 +49,7 @@ struct Morphling final : ProfileReader {
       const std::string name(table.text(plan));
       const bool degrees = name.find_first_not_of("0123456789") == std::string::npos;
       for (const std::string& key : {model + "/" + (degrees ? "3d" : name), model}) {
-        ModelProfile& profile = out.profile("morphling", key, Scaling::kStrong);
+        ModelProfile& profile = out.profile("morphling", key, BatchScaling::kStrong);
         profile.gradient_bytes = gradient_bytes(model);
         keep_fastest(profile, run);
       }

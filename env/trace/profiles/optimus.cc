@@ -20,7 +20,7 @@ struct Optimus final : ProfileReader {
       if (how != "sync" && how != "async") table.refuse(mode, "sync or async");
       if (table.text(model).empty()) table.refuse(model, "a model");
       if (table.text(type).empty()) table.refuse(type, "a GPU type");
-      out.profile("optimus", std::string(table.text(model)), Scaling::kStrong)
+      out.profile("optimus", std::string(table.text(model)), BatchScaling::kStrong)
           .parameter_server_runs.push_back({lower_case(table.text(type)), how == "async",
                                             table.positive(batch), table.count(servers),
                                             table.count(workers), table.positive(steps)});

@@ -24,7 +24,7 @@ double gradient_bytes(const std::string& model) {
 
 ModelProfile& profile_of(const Lines& lines, Profiles& out) {
   const std::string model = folder_name(lines.name());
-  ModelProfile& profile = out.profile("pollux", model, Scaling::kStrong);
+  ModelProfile& profile = out.profile("pollux", model, BatchScaling::kStrong);
   profile.gradient_bytes = gradient_bytes(model);
   return profile;
 }

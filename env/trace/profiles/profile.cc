@@ -37,11 +37,11 @@ int32_t MeasuredRun::gpus() const {
 }
 
 double ModelProfile::batch_size_of(const MeasuredRun& run) const {
-  return scaling == Scaling::kWeak ? run.local_batch : run.local_batch * run.gpus();
+  return scaling == BatchScaling::kWeak ? run.local_batch : run.local_batch * run.gpus();
 }
 
 ModelProfile& Profiles::profile(const std::string& source, const std::string& model,
-                                Scaling scaling) {
+                                BatchScaling scaling) {
   for (ModelProfile& one : models) {
     if (one.source == source && one.model == model) return one;
   }

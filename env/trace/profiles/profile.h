@@ -15,7 +15,7 @@
 namespace yard {
 
 // What stays constant when the number of GPUs of a job changes.
-enum class Scaling : uint8_t {
+enum class BatchScaling : uint8_t {
   kStrong,  // samples per iteration, of which each GPU takes an equal part
   kWeak,    // samples per GPU; n GPUs make n steps per iteration, one each
 };
@@ -44,7 +44,7 @@ struct ParameterServerRun {
 struct ModelProfile {
   std::string model;   // model as the source names it, with one of its plans: "gpt2/zero-dp"
   std::string source;  // name of the reader, extended if it has several sources: "gavel"
-  Scaling scaling = Scaling::kStrong;
+  BatchScaling scaling = BatchScaling::kStrong;
   double gradient_bytes = 0;  // bytes of gradients that a replica exchanges; 0: unknown
   // The speed is given, not measured, and all runs use one GPU. With more GPUs, an all-reduce over
   // the cluster's links follows each iteration, without overlap.
@@ -60,13 +60,13 @@ struct ModelProfile {
 // Two models that share one GPU, with the speed of each relative to running alone. Speeds of 0 mean
 // that the models did not fit together or were not measured.
 struct MeasuredColocatedPair {
-  struct Side {
+  struct ColocatedModel {
     std::string model;
     int32_t batch = 0;
     double rate = 0;
   };
   std::string source, gpu_type;
-  Side one, other;
+  ColocatedModel one, other;
 };
 
 struct MeasuredAllReduce {
@@ -103,7 +103,7 @@ struct Profiles {
   std::vector<MeasuredTrainingCurve> curves;
 
   // Returns the profile of a source and model, which the function adds if there is none.
-  ModelProfile& profile(const std::string& source, const std::string& model, Scaling scaling);
+  ModelProfile& profile(const std::string& source, const std::string& model, BatchScaling scaling);
   // Returns the bytes of a model's parameters by plain name: the measured or given size, or else
   // the gradient size in the source of the model's speeds; 0: unknown.
   double parameter_bytes(const std::string& plain_name) const;

@@ -96,7 +96,8 @@ const Throughputs::Entry* Throughputs::find(const std::string& type, const Kind&
   return entry == entries->second.end() ? nullptr : &entry->second;
 }
 
-std::optional<double> Throughputs::alone(const std::string& type, const Kind& kind) const {
+std::optional<double> Throughputs::isolated_throughput(const std::string& type,
+                                                       const Kind& kind) const {
   const Entry* entry = find(type, kind);
   return entry == nullptr ? std::nullopt : entry->alone;
 }

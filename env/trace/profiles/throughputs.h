@@ -40,7 +40,7 @@ class Throughputs {
   bool has_type(const std::string& type) const { return types_.contains(type); }
 
   // Returns steps per second, or nothing if the file has no value; 0: the job does not run there.
-  std::optional<double> alone(const std::string& type, const Kind& kind) const;
+  std::optional<double> isolated_throughput(const std::string& type, const Kind& kind) const;
   // Returns the throughputs of `kind` and of `other`. If one is 0, these jobs cannot share GPUs.
   std::optional<std::pair<double, double>> colocated_throughputs(const std::string& type,
                                                                  const Kind& kind,

@@ -41,7 +41,7 @@ std::vector<TrainingCurvePoint> tabulate_loss(const LossCurveFormula& form) {
   return out;
 }
 
-double value_at(const std::vector<TrainingCurvePoint>& curve, double share) {
+double metric_at(const std::vector<TrainingCurvePoint>& curve, double share) {
   if (share <= curve.front().share) return curve.front().value;
   for (size_t i = 1; i < curve.size(); ++i) {
     const TrainingCurvePoint &a = curve[i - 1], &b = curve[i];

@@ -18,7 +18,7 @@ std::vector<TrainingCurvePoint> tabulate_loss(const LossCurveFormula& form);
 
 // Returns the metric after a share of the work, 0 to 1. The metric is constant before the first
 // point and after the last. Requires: the curve has points.
-double value_at(const std::vector<TrainingCurvePoint>& curve, double share);
+double metric_at(const std::vector<TrainingCurvePoint>& curve, double share);
 
 // Returns the smallest share of the work at which a rising or falling curve has reached `target`,
 // or 1 if the curve never reaches it. Requires: the curve has points.

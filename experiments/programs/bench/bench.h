@@ -28,8 +28,8 @@ Json& add_result(Json& results, const std::string& name, double value, const cha
                  double ratio, const std::string& against, const char* better = "lower");
 
 // Generates jobs by `synthetic:habits`. `settings`: of the generator, as "load=2".
-Scenario habits(const std::string& cluster, int jobs,
-                const std::vector<std::string>& settings = {});
+Scenario generated_habit_scenario(const std::string& cluster, int jobs,
+                                  const std::vector<std::string>& settings = {});
 
 // Each of these benchmarks adds its figures to `results`.
 void bench_replay(

@@ -17,8 +17,8 @@ constexpr int kHidden = 32;
 constexpr size_t kDecisions = 400;
 
 Scenario crowded(int nodes, int jobs) {
-  return habits(fmt::format("{0}x8:v100+{0}x8:k80", nodes / 2), jobs,
-                {fmt::format("users={}", std::max(40, nodes / 2)), "load=2"});
+  return generated_habit_scenario(fmt::format("{0}x8:v100+{0}x8:k80", nodes / 2), jobs,
+                                  {fmt::format("users={}", std::max(40, nodes / 2)), "load=2"});
 }
 
 std::unique_ptr<Policy> pilot(bool with_network) {

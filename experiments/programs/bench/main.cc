@@ -54,7 +54,8 @@ Json& add_result(Json& results, const std::string& name, double value, const cha
   return results.back();
 }
 
-Scenario habits(const std::string& cluster, int jobs, const std::vector<std::string>& settings) {
+Scenario generated_habit_scenario(const std::string& cluster, int jobs,
+                                  const std::vector<std::string>& settings) {
   ScenarioOptions options;
   options.trace = "synthetic:habits";
   options.cluster = cluster;

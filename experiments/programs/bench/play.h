@@ -6,15 +6,15 @@
 
 namespace yard::bench {
 
-// Draws a uniformly random legal action for each environment. `nothing`: index of the no-op action.
+// Draws a uniformly random legal action for each environment. `no_op`: index of the no-op action.
 template <class Env>
-void draw_legal_actions(const Env& env, int32_t nothing, Rng& rng, std::vector<int32_t>& actions) {
+void draw_legal_actions(const Env& env, int32_t no_op, Rng& rng, std::vector<int32_t>& actions) {
   for (size_t n = 0; n < actions.size(); ++n) {
-    const uint8_t* mask = env.mask().data() + n * (static_cast<size_t>(nothing) + 1);
+    const uint8_t* mask = env.mask().data() + n * (static_cast<size_t>(no_op) + 1);
     const auto rows = static_cast<uint32_t>(env.rows()[n]);
     do {  // most actions are legal: draw until a legal one comes
       const uint32_t a = rng.below(rows + 1);
-      actions[n] = a == rows ? nothing : static_cast<int32_t>(a);
+      actions[n] = a == rows ? no_op : static_cast<int32_t>(a);
     } while (!mask[actions[n]]);
   }
 }
@@ -27,7 +27,7 @@ struct EnvSpeed {
 // Measures `stretches` stretches of `steps` steps, each repeated from the same saved state.
 // best_per_s is that of the fastest repetitions. `before_step` is called before each step.
 template <class Env>
-EnvSpeed measure_env_speed(Env& env, int worlds, int32_t nothing, int stretches, int steps,
+EnvSpeed measure_env_speed(Env& env, int worlds, int32_t no_op, int stretches, int steps,
                            const std::function<void()>& before_step) {
   constexpr int kTimes = 6;
   env.reset();
@@ -37,7 +37,7 @@ EnvSpeed measure_env_speed(Env& env, int worlds, int32_t nothing, int stretches,
   const auto run = [&](int count) {
     double spent = 0;
     for (int i = 0; i < count; ++i) {
-      draw_legal_actions(env, nothing, rng, actions);
+      draw_legal_actions(env, no_op, rng, actions);
       before_step();
       spent += seconds([&] { env.step(actions); });
       for (int n = 0; n < worlds; ++n) {

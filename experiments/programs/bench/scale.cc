@@ -13,8 +13,8 @@ constexpr std::array<const char*, 4> kPolicies = {"fifo", "greedy", "las", "srtf
 
 Scenario site(int jobs, int nodes) {
   // The number of users grows with the site, so that no single user dominates the load.
-  return habits(fmt::format("{}x8", nodes), jobs,
-                {fmt::format("users={}", std::max(40, nodes / 2)), "load=1.2"});
+  return generated_habit_scenario(fmt::format("{}x8", nodes), jobs,
+                                  {fmt::format("users={}", std::max(40, nodes / 2)), "load=1.2"});
 }
 
 struct TimedScale {

@@ -131,8 +131,8 @@ void bench_reset(Json& results, const Scenario& scenario) {
 }  // namespace
 
 void bench_select_task(Json& results) {
-  const Scenario usual = habits("8x8", 20'000, {"load=0.8"});
-  const Scenario crowded = habits("8x8", 20'000, {"load=10"});
+  const Scenario usual = generated_habit_scenario("8x8", 20'000, {"load=0.8"});
+  const Scenario crowded = generated_habit_scenario("8x8", 20'000, {"load=10"});
   for (const Case& c :
        {Case{"select_load_0.8", 0.8, 256, false}, Case{"select_full_window", 10, 640, false},
         Case{"select_rollout_load_0.8", 0.8, 256, true},

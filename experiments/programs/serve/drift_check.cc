@@ -42,7 +42,7 @@ std::vector<Scenario> load_draws(const fs::path& folder, const nlohmann::ordered
   std::vector<Scenario> out;
   for (int draw = 0; draw < options.draws; ++draw) {
     ScenarioOptions how;
-    how.trace = (folder / log_fit_jobs_name(draw)).string();
+    how.trace = (folder / fitted_jobs_file_name(draw)).string();
     how.cluster = (folder / "cluster.yaml").string();
     how.window.from = fmt::format("{}", from_s);
     how.window.after = ArrivalsAfterWindow::kTraceOnly;
@@ -72,7 +72,7 @@ pb::DriftReport::Rival compare(const PolicyScore& rival, const PolicyScore& serv
 
 pb::DriftReport check_drift(const DriftOptions& options) {
   const fs::path folder = fs::path(options.log) / "drift";
-  const nlohmann::ordered_json fit = write_log_fit(
+  const nlohmann::ordered_json fit = write_fit_data_from_log(
       {.log = options.log, .out = folder.string(), .draws = options.draws, .seed = options.seed});
   std::vector<Scenario> draws = load_draws(folder, fit, options);
   const auto jobs = std::ranges::count(draws.front().trace.jobs, true, &Job::scored);

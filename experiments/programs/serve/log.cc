@@ -102,7 +102,7 @@ void print(const std::string& folder) {
     throw_if_interrupted();
     if (std::puts(to_json_line(record).c_str()) < 0) break;
   }
-  print_damage(log);
+  print_log_damage(log);
 }
 
 struct ReplayArguments {
@@ -121,7 +121,7 @@ bool run_replay(const ReplayArguments& arguments, bool json) {
     LogReader log(path);
     replay_log(log, model ? &*model : nullptr, r);
     damage.push_back(to_json(log.damage()));
-    print_damage(log);
+    print_log_damage(log);
   }
   const bool same = r.identical == r.decisions;
   if (json) {
@@ -181,7 +181,7 @@ int run_decision_log(int argc, char** argv) {
                    "folder of a trained policy, instead of --policy")
       ->excludes(policy_option);
 
-  LogChoicesOptions choices;
+  ChoicesFromLogOptions choices;
   choices_command->add_option("--out", choices.out, "safetensors file to write")->required();
   choices_command->option_defaults()->group("Agent");
   choices_command->add_option("--agent", choices.agent, "agent; only dispatcher is supported")
@@ -189,7 +189,7 @@ int run_decision_log(int argc, char** argv) {
   choices_command->add_option("--task", choices.task,
                               "JSON file with the `task` of a checkpoint's manifest");
 
-  LogFitOptions fit;
+  FitDataFromLogOptions fit;
   fit_command->add_option("--out", fit.out, "folder to write")->required();
   fit_command->option_defaults()->group("Simulator");
   fit_command
@@ -210,8 +210,8 @@ int run_decision_log(int argc, char** argv) {
   choices.json = fit.json = json;
   if (describe_command->parsed()) describe(folder, json);
   if (print_command->parsed()) print(folder);
-  if (choices_command->parsed()) run_log_choices(choices);
-  if (fit_command->parsed()) run_log_fit(fit);
+  if (choices_command->parsed()) write_choices_from_log(choices);
+  if (fit_command->parsed()) print_fit_data_from_log(fit);
   if (replay_command->parsed()) return run_replay(replayed, json) ? 0 : 1;
   return 0;
 }

@@ -71,12 +71,12 @@ Json observed(const FittedScenario& fit) {
 
 void print_json(const Json& document) { std::fputs(sim::json_text(document).c_str(), stdout); }
 
-void print_damage(const LogReader& log) {
+void print_log_damage(const LogReader& log) {
   const std::string& first = log.damage().first;
   if (!first.empty()) std::fprintf(stderr, "left out: %s\n", first.c_str());
 }
 
-void run_log_choices(const LogChoicesOptions& options) {
+void write_choices_from_log(const ChoicesFromLogOptions& options) {
   if (options.agent != "dispatcher") {
     throw InputError("--agent", "dispatcher, the only agent that can represent a log",
                      "'" + options.agent + "'");
@@ -99,7 +99,7 @@ void run_log_choices(const LogChoicesOptions& options) {
       {"not_shown", found.not_shown},   {"not_legal", found.not_legal},
       {"illegal_noop", found.forced},   {"first_missed", found.first}};
   write_file_atomic(options.out, to_safetensors(pack_choices(found.steps)));
-  print_damage(log);
+  print_log_damage(log);
   if (options.json) return print_json(summary);
   print_to(
       stdout,
@@ -118,11 +118,11 @@ void run_log_choices(const LogChoicesOptions& options) {
       found.first);
 }
 
-std::string log_fit_jobs_name(int draw) {
+std::string fitted_jobs_file_name(int draw) {
   return draw == 0 ? "jobs.csv" : fmt::format("jobs-{}.csv", draw + 1);
 }
 
-Json write_log_fit(const LogFitOptions& options) {
+Json write_fit_data_from_log(const FitDataFromLogOptions& options) {
   LogReader log(options.log);
   const FittedScenario fit = fit_scenario(log);
   if (fit.jobs.empty()) throw InputError(options.log, "a decision log with running jobs", "none");
@@ -150,17 +150,17 @@ Json write_log_fit(const LogFitOptions& options) {
   fs::create_directories(folder);
   AtomicFiles files;
   for (int draw = 0; draw < options.draws; ++draw) {
-    files.add(folder / log_fit_jobs_name(draw), to_native_csv(fit.trace(options.seed, draw)));
+    files.add(folder / fitted_jobs_file_name(draw), to_native_csv(fit.trace(options.seed, draw)));
   }
   files.add(folder / "cluster.yaml", fit.cluster_yaml);
   files.add(folder / "log.json", sim::json_text(summary));
   files.commit();
-  print_damage(log);
+  print_log_damage(log);
   return summary;
 }
 
-void run_log_fit(const LogFitOptions& options) {
-  const Json fit = write_log_fit(options);
+void print_fit_data_from_log(const FitDataFromLogOptions& options) {
+  const Json fit = write_fit_data_from_log(options);
   if (options.json) return print_json(fit);
   const auto count = [&](const char* key) { return fit.at(key).get<uint64_t>(); };
   print_to(

@@ -7,27 +7,29 @@
 
 namespace yard {
 
-// run_log_choices() and run_log_fit() write files and print counts. Both throw InputError.
-struct LogChoicesOptions {
+// write_choices_from_log() and write_fit_data_from_log() write files and print counts. Both throw
+// InputError.
+struct ChoicesFromLogOptions {
   std::string log, agent = "dispatcher", task, out;
   bool json = false;
 };
-void run_log_choices(const LogChoicesOptions& options);
+void write_choices_from_log(const ChoicesFromLogOptions& options);
 
-struct LogFitOptions {
+struct FitDataFromLogOptions {
   std::string log, out;
   int draws = 1;
   uint64_t seed = 1;
   bool json = false;
 };
-void run_log_fit(const LogFitOptions& options);
+void print_fit_data_from_log(const FitDataFromLogOptions& options);
 // Writes the files and returns the content of log.json without printing it.
-nlohmann::ordered_json write_log_fit(const LogFitOptions& options);
-std::string log_fit_jobs_name(int draw);  // name of the file with a draw of the jobs, from 0
+nlohmann::ordered_json write_fit_data_from_log(const FitDataFromLogOptions& options);
+std::string fitted_jobs_file_name(int draw);  // name of the file with a draw of the jobs, from 0
 
 void print_json(const nlohmann::ordered_json& document);
 
-// Prints on stderr what was skipped in a damaged log. Call print_damage() after reading the log.
-void print_damage(const LogReader& log);
+// Prints on stderr what was skipped in a damaged log. Call print_log_damage() after reading the
+// log.
+void print_log_damage(const LogReader& log);
 
 }  // namespace yard

@@ -20,7 +20,7 @@ std::unique_ptr<Decider> served(const Policy& policy, const Scenario& scenario) 
 
 // `evaluate --served`, which yardmaster-sim hands over.
 int run_evaluate(int argc, char** argv) {
-  set_served_decider(served);
+  set_served_decider_maker(served);
   for (const sim::Command* command : sim::Command::all()) {
     if (std::string_view(command->name) != "evaluate") continue;
     return sim::run_command(*command, argc, argv);

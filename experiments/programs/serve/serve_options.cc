@@ -179,10 +179,10 @@ bool parse_serve_options(const std::vector<std::string>& arguments, ServeOptions
   std::vector<std::string> given(arguments.begin() + 1, arguments.end());
   CLI::App app("Serve a policy to a cluster manager.", kCommand);
   add_serve_options(app, out);
-  if (const std::string file = value_among(given, kConfig); !file.empty()) {
+  if (const std::string file = last_value_of_option(given, kConfig); !file.empty()) {
     const std::vector<std::string> of_file = arguments_of_file(app, file, kConfig);
     check_file(file, of_file);
-    given = joined_arguments(app, of_file, given);
+    given = merge_file_and_given_arguments(app, of_file, given);
   }
   if (!parse(app, std::move(given))) return false;
   if (!out.checkpoint.empty()) {

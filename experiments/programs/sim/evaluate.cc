@@ -32,7 +32,7 @@ struct EvaluateArguments : CommonOptions {
 
 // Continues as the program with the server's code, if this one has none.
 void become_server(char** argv) {
-  if (served_decider() != nullptr) return;
+  if (served_decider_maker() != nullptr) return;
   const std::string program = program_path("yardmaster-serve").string();
   std::vector<char*> arguments = {const_cast<char*>(program.c_str())};
   for (; *argv != nullptr; ++argv) arguments.push_back(*argv);
@@ -73,7 +73,7 @@ CandidateSpec read_seeds(const std::string& checkpoints) {
   CandidateSpec seeds;
   std::map<std::string, std::string> seen;    // folder by manifest: a copy is not a different seed
   std::pair<std::string, std::string> first;  // folder and agent
-  const auto [label, folders] = named_policy(checkpoints);
+  const auto [label, folders] = parse_named_policy(checkpoints);
   for (const std::string& folder : split_list(folders, "--checkpoint")) {
     const std::filesystem::path manifest = std::filesystem::path(folder) / "manifest.json";
     const std::string what = std::filesystem::exists(manifest) ? read_file(manifest) : folder;
@@ -106,7 +106,7 @@ std::vector<CandidateSpec> read_candidates(const EvaluateArguments& options) {
   std::vector<CandidateSpec> out;
   if (!options.candidate.empty()) {
     for (const std::string& policy : split_policies(options.candidate, "--candidate")) {
-      out.push_back({named_policy(policy).name, {policy}});
+      out.push_back({parse_named_policy(policy).name, {policy}});
     }
   }
   if (options.checkpoints.empty()) return out;

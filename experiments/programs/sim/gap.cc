@@ -26,8 +26,8 @@ struct Gap {
 };
 
 Instance make_instance(uint64_t seed, int number, int gpus) {
-  const std::vector<TinyJob> tiny =
-      tiny_jobs(Rng(seed).split(static_cast<uint64_t>(number)), static_cast<uint32_t>(gpus), false);
+  const std::vector<TinyJob> tiny = draw_tiny_jobs(Rng(seed).split(static_cast<uint64_t>(number)),
+                                                   static_cast<uint32_t>(gpus), false);
   Trace trace;
   trace.source = "synthetic:tiny";
   for (const TinyJob& job : tiny) {

@@ -120,7 +120,8 @@ int run_simulate(CLI::App& app, int argc, char** argv) {
   for (const PreparedPolicy& prepared : prepared_policies) {
     runs.push_back(recording.simulate(prepared, options.run_of(prepared.name)));
     if (!wants_json) continue;
-    out["runs"].push_back(run_json(scenario, runs.back(), recording.metered(), recording.waits()));
+    out["runs"].push_back(
+        run_json(scenario, runs.back(), recording.metered_gpu_usage(), recording.waits()));
   }
   out["cluster"] = cluster_json(scenario.cluster);
   out["trace"] = trace_json(scenario);

@@ -42,14 +42,15 @@ WorkloadSimilarity fidelity_of(const Trace& trace, const TracePart& fitted,
   for (const std::vector<Job>& jobs : samples) {
     generated.push_back(workload_statistics(jobs, 0, to_s - from_s, 0, model.classes));
   }
-  if (later) return compare(whole, generated, like(fitted.jobs, model.from_s, model.to_s), whole);
+  if (later)
+    return compare_workloads(whole, generated, like(fitted.jobs, model.from_s, model.to_s), whole);
   const double middle_s = (from_s + to_s) / 2;
   const auto half = std::ranges::partition_point(
       real.jobs, [&](const Job& job) { return seconds(job.submit_us) < middle_s; });
   require_input(half != real.jobs.begin() && half != real.jobs.end(), trace.source,
                 "jobs in both halves of the part", "none in one");
-  return compare(whole, generated, like({real.jobs.begin(), half}, from_s, middle_s),
-                 like({half, real.jobs.end()}, middle_s, to_s));
+  return compare_workloads(whole, generated, like({real.jobs.begin(), half}, from_s, middle_s),
+                           like({half, real.jobs.end()}, middle_s, to_s));
 }
 
 Json number(double value) { return std::isnan(value) ? Json(nullptr) : Json(value); }

@@ -223,7 +223,7 @@ int run_whatif(CLI::App& app, int argc, char** argv) {
     runs.push_back(run_prepared(scenario, prepared, options.common.run_of(prepared.name)));
     candidates.push_back(candidate_of(scenario, prepared, runs.back()));
     if (!options.jobs_out.empty() || !options.out.empty()) {
-      append_jobs(scenario, runs.back(), rows);
+      append_jobs_csv(scenario, runs.back(), rows);
     }
   }
   const std::vector<whatif::ComparedJob> jobs = compared_jobs(scenario, runs);

@@ -15,7 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 
 std::string output_of(const std::string& program, const std::string& arguments) {
-  const std::string command = shell_word(program_path(program).string()) + " " + arguments;
+  const std::string command = quote_for_shell(program_path(program).string()) + " " + arguments;
   FILE* pipe = popen(command.c_str(), "r");
   if (pipe == nullptr) throw RunError("cannot start " + program);
   std::string out;
@@ -53,7 +53,7 @@ std::vector<std::string> listed_names(const std::string& kind) {
   return out;
 }
 
-std::string shell_word(std::string_view text) {
+std::string quote_for_shell(std::string_view text) {
   std::string out = "'";
   for (const char c : text) out += c == '\'' ? "'\\''" : std::string(1, c);
   return out + "'";

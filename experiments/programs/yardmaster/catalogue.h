@@ -25,7 +25,7 @@ std::vector<Description> describe(std::span<const Command> commands);
 std::vector<std::string> listed_names(const std::string& kind);
 
 // Returns the text as one word of a shell.
-std::string shell_word(std::string_view text);
+std::string quote_for_shell(std::string_view text);
 
 // Returns a script which completes command lines. `shell`: bash or zsh.
 std::string completion_script(const std::string& shell, std::span<const Command> commands);

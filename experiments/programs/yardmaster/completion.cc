@@ -108,10 +108,10 @@ class Names {
 
 std::string case_of(const Words& keys, const Words& lines) {
   Words quoted;
-  for (const std::string& key : keys) quoted.push_back(shell_word(key));
+  for (const std::string& key : keys) quoted.push_back(quote_for_shell(key));
   std::string out = "  " + join(quoted, "|") + ")";
   if (!lines.empty()) out += " printf '%s\\n'";
-  for (const std::string& line : lines) out += " \\\n    " + shell_word(line);
+  for (const std::string& line : lines) out += " \\\n    " + quote_for_shell(line);
   return out + " ;;\n";
 }
 

@@ -36,7 +36,7 @@ class Watching final : public Policy {
       const auto serial = static_cast<uint32_t>(view.serial(slot));
       AllReduceSettings exchange{static_cast<Pattern>(serial % kAllReduces),
                                  static_cast<uint8_t>(serial / 5 % kLinkPriorities)};
-      if (!view.may_choose_exchange(slot)) exchange = {};
+      if (!view.may_choose_all_reduce(slot)) exchange = {};
       ASSERT_TRUE(draft.start(slot, draft.scratch(), n, exchange));
     }
     const ThroughputModel throughput_model(view);

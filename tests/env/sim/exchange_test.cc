@@ -122,8 +122,8 @@ TEST(AllReduceSettings, OnlyJobsWithAChoiceCanBeAssigned) {
     Draft draft(scene.fixed(), world.state());
     EXPECT_EQ(draft.start(slot, plan.pieces.data(), 1, exchange), why.empty()) << why;
     if (why.empty()) {
-      EXPECT_EQ(view.exchange(slot),
-                view.may_choose_exchange(slot) ? exchange : AllReduceSettings{});
+      EXPECT_EQ(view.all_reduce_settings(slot),
+                view.may_choose_all_reduce(slot) ? exchange : AllReduceSettings{});
     }
     return why;
   };
@@ -357,8 +357,8 @@ TEST(AllReduceSettings, ViewShowsLinkLoads) {
     const int32_t slot = view.queue_head();
     start(scene.fixed(), world.state(), slot, spread, 2, {Pattern::kHierarchical, 2});
     EXPECT_NEAR(static_cast<double>(view.link_bytes_per_s(0)), carried, 10);
-    EXPECT_EQ(view.exchange(slot).priority, 2);
-    EXPECT_EQ(view.exchange(slot).all_reduce, Pattern::kHierarchical);
+    EXPECT_EQ(view.all_reduce_settings(slot).priority, 2);
+    EXPECT_EQ(view.all_reduce_settings(slot).all_reduce, Pattern::kHierarchical);
   }
 }
 

@@ -35,27 +35,29 @@ TEST_P(FreeMapOfSize, MatchesALinearScan) {
     // Few nodes of a kind, so that most words are empty; then more and more.
     const int changes = nodes / (round == 0 ? 50 : 4) + 3;
     for (int i = 0; i < changes; ++i) {
-      set_free(scene.fixed(), s, any_node(), low_mask(static_cast<int32_t>(rng.below(5))));
+      set_free(scene.fixed(), s, any_node(), mask_of_low_bits(static_cast<int32_t>(rng.below(5))));
     }
     for (int i = 0; i < 2000; ++i) {
       const auto count = static_cast<int32_t>(rng.below(5));
       const int32_t from = any_node();
-      ASSERT_EQ(map.first(s, count, from), first_by_walk(scene.fixed(), s, count, from))
+      ASSERT_EQ(map.first_node_with_free(s, count, from),
+                first_by_walk(scene.fixed(), s, count, from))
           << count << " free from node " << from;
     }
     for (int32_t count = 0; count <= 4; ++count) {
       int32_t at_least = kNone;
       for (int32_t m = nodes - 1; m >= 0; --m) at_least = s.free_count[m] >= count ? m : at_least;
-      ASSERT_EQ(map.first_of(s, count, 4), at_least);
-      ASSERT_EQ(map.first_of(s, count, count), map.first(s, count));
-      ASSERT_EQ(map.first(s, count), first_by_walk(scene.fixed(), s, count, 0));
-      ASSERT_EQ(map.first(s, count, nodes), kNone);
+      ASSERT_EQ(map.first_node_with_free_between(s, count, 4), at_least);
+      ASSERT_EQ(map.first_node_with_free_between(s, count, count),
+                map.first_node_with_free(s, count));
+      ASSERT_EQ(map.first_node_with_free(s, count), first_by_walk(scene.fixed(), s, count, 0));
+      ASSERT_EQ(map.first_node_with_free(s, count, nodes), kNone);
     }
   }
   // The only free GPUs are at the end, several words of summary away.
   for (int32_t m = 0; m < nodes; ++m) set_free(scene.fixed(), s, m, m == nodes - 1 ? 0b11u : 0);
-  EXPECT_EQ(map.first_of(s, 1, 4), nodes - 1);
-  EXPECT_EQ(map.first_of(s, 3, 4), kNone);
+  EXPECT_EQ(map.first_node_with_free_between(s, 1, 4), nodes - 1);
+  EXPECT_EQ(map.first_node_with_free_between(s, 3, 4), kNone);
   int32_t free = 0;
   for (int32_t m = 0; m < nodes; ++m) free += s.free_count[m];
   EXPECT_EQ(s.head->free_gpus, free);
@@ -69,10 +71,10 @@ TEST(FreeNodeIndex, NodeOf64GpusIsOneWord) {
   World world(scene.fixed(), 1);
   const FreeNodeIndex map(scene.fixed().spec);
   EXPECT_EQ(world.state().free_mask[0], ~uint64_t{0});
-  EXPECT_EQ(map.first(world.state(), 64), 0);
+  EXPECT_EQ(map.first_node_with_free(world.state(), 64), 0);
   set_free(scene.fixed(), world.state(), 0, 0);
-  EXPECT_EQ(map.first(world.state(), 64), 1);
-  EXPECT_EQ(map.first(world.state(), 0), 0);
+  EXPECT_EQ(map.first_node_with_free(world.state(), 64), 1);
+  EXPECT_EQ(map.first_node_with_free(world.state(), 0), 0);
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ struct OptionChecks {
 // Jobs of higher serial may be preempted for those of lower, and all may migrate.
 PlacementOptions::JobPredicates by_serial(const View& view) {
   return {[&view](int32_t a, int32_t b) {
-            return view.holds(a) && view.preemptible(a) && view.serial(a) > view.serial(b);
+            return view.holds_gpus(a) && view.preemptible(a) && view.serial(a) > view.serial(b);
           },
           [&view](int32_t a, int32_t b) { return view.serial(a) > view.serial(b); },
           [&view](int32_t a) { return view.phase(a) == Phase::kRunning && view.preemptible(a); }};

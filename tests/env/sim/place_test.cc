@@ -39,7 +39,7 @@ TEST_F(Placements, MatchTheirDefinitions) {
   for (int round = 0; round < 4000; ++round) {
     std::vector<int32_t> free;
     for (int32_t m = 0; m < f.spec.num_nodes; ++m) {
-      uint64_t mask = low_mask(f.spec.node_gpus[m]);
+      uint64_t mask = mask_of_low_bits(f.spec.node_gpus[m]);
       if (rng.below(3) != 0) mask &= rng.next();
       set_free(f, s, m, mask);
       free.push_back(count_bits(mask));

@@ -21,7 +21,8 @@ class RandomEditor {
 
   // Tries one edit. Returns false if it was refused.
   bool edit(const View& view, Draft& draft, bool may_stop) {
-    const auto slot = static_cast<int32_t>(rng_.below(static_cast<uint32_t>(view.high_water())));
+    const auto slot =
+        static_cast<int32_t>(rng_.below(static_cast<uint32_t>(view.slot_high_water())));
     if (may_stop && rng_.below(2) == 0) return draft.preempt(slot);
     const Phase phase = view.phase(slot);
     if (phase != Phase::kWaiting && phase != Phase::kStopping) return false;

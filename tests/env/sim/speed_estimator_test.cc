@@ -60,7 +60,7 @@ ClusterSpec two_types(double neighbours = 0) {
 
 double shown_speed(const SpeedEstimator& speeds, int32_t job_class, int32_t type, int32_t gpus,
                    Tier tier = Tier::kIsland, int32_t nodes = 1) {
-  return speed_of(speeds.shown()->table, job_class, type, gpus, tier, nodes);
+  return speed_of(speeds.estimates_for_views()->table, job_class, type, gpus, tier, nodes);
 }
 
 TEST(SpeedLevels, HaveNames) {
@@ -80,7 +80,8 @@ TEST(ExactSpeeds, AreTheTables) {
   const Tables tables;
   Scene scene(two_types(), jobs_of({{0, 1, 100}}), no_costs());
   scene.set_speeds(tables.columns(), {1});
-  EXPECT_EQ(SpeedEstimator(scene.fixed(), SpeedInformation::kExact, 0.25, 1).shown(), nullptr);
+  EXPECT_EQ(SpeedEstimator(scene.fixed(), SpeedInformation::kExact, 0.25, 1).estimates_for_views(),
+            nullptr);
 }
 
 TEST(NoisySpeeds, HaveTheGivenErrorAndFollowTheSeed) {
@@ -89,7 +90,7 @@ TEST(NoisySpeeds, HaveTheGivenErrorAndFollowTheSeed) {
   scene.set_speeds(tables.columns(), {1});
   const auto drawn = [&](uint64_t seed) {
     const SpeedEstimator noisy(scene.fixed(), SpeedInformation::kNoisy, 0.25, seed);
-    const SpeedColumns& shown = noisy.shown()->table;
+    const SpeedColumns& shown = noisy.estimates_for_views()->table;
     // A model, a type, consolidated and spread; a pair.
     return std::array{
         std::log(shown.steps_per_s[Tables::at(0, 0, 1)] / tables.steps_per_s[Tables::at(0, 0, 1)]),
@@ -125,8 +126,8 @@ TEST(NoisySpeeds, KeepMissingSpeeds) {
     const SpeedEstimator noisy(scene.fixed(), SpeedInformation::kNoisy, 0.25, seed);
     EXPECT_EQ(shown_speed(noisy, 2, 1, 1), 0) << "it does not fit";
     EXPECT_EQ(shown_speed(noisy, 0, 1, 1), 0.5) << "of no known model";
-    EXPECT_EQ(noisy.shown()->table.pair_rate[3], 0) << "they do not fit together";
-    for (int i = 0; i < 8; ++i) EXPECT_LE(noisy.shown()->table.pair_rate[i], 1);
+    EXPECT_EQ(noisy.estimates_for_views()->table.pair_rate[3], 0) << "they do not fit together";
+    for (int i = 0; i < 8; ++i) EXPECT_LE(noisy.estimates_for_views()->table.pair_rate[i], 1);
     // All numbers of GPUs have the same error: a scaling curve keeps its shape.
     EXPECT_NEAR(shown_speed(noisy, 1, 0, 4) / shown_speed(noisy, 1, 0, 1), 4 * 0.6 / 0.9, 1e-12);
   }
@@ -155,7 +156,7 @@ TEST(NoisySpeeds, HaveSeparateErrorsForEachAllReduce) {
   for (int seed = 0; seed < kSeeds; ++seed) {
     const SpeedEstimator noisy(scene.fixed(), SpeedInformation::kNoisy, 0.25,
                                static_cast<uint64_t>(seed));
-    const auto shown = speeds_by(noisy.shown()->table);
+    const auto shown = speeds_by(noisy.estimates_for_views()->table);
     others_seem_best += best(shown) != best(truth);
     const double ring = std::log(shown[0] / truth[0]), tree = std::log(shown[1] / truth[1]);
     squares += ring * ring / kSeeds;
@@ -176,7 +177,7 @@ TEST(LearnedSpeeds, StartAtTheSpeedOfTheType) {
   EXPECT_DOUBLE_EQ(shown_speed(learned, 1, 0, 4), 4) << "twice the GPUs, twice the work";
   EXPECT_DOUBLE_EQ(shown_speed(learned, 2, 0, 2, Tier::kRack, 2), 1) << "no loss from spreading";
   EXPECT_EQ(shown_speed(learned, 2, 1, 1), 0) << "that it does not fit is known";
-  const SpeedColumns& shown = learned.shown()->table;
+  const SpeedColumns& shown = learned.estimates_for_views()->table;
   EXPECT_EQ(shown.pair_rate[1], 1) << "no loss to neighbours";
   EXPECT_EQ(shown.exchange_share[Tables::at(0, 0, 2)], 0);
   EXPECT_EQ(shown.gradient_bytes[0], 0);
@@ -225,7 +226,7 @@ TEST(LearnedSpeeds, SeparateInterferenceFromTheModelsSpeed) {
   double alone = 0, pair = 0;
   play(scene, [&](int, const SpeedEstimator& learned) {
     alone = shown_speed(learned, 1, 0, 1);
-    pair = learned.shown()->table.pair_rate[1];
+    pair = learned.estimates_for_views()->table.pair_rate[1];
   });
   EXPECT_NEAR(alone, 1, 1e-9);
   EXPECT_LT(pair, 1);

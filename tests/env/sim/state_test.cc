@@ -89,7 +89,7 @@ TEST(State, ColumnsAreAlignedContiguousAndFillTheBlock) {
   for (const StateSizes& z : {StateSizes{1, 1, 1, 1, 1}, StateSizes{37, 5, 33, 3, 8},
                               StateSizes{1000, 4097, 32776, 7, 64}}) {
     auto* base = reinterpret_cast<std::byte*>(kColumnAlign);  // an address to count from
-    SimState s = state_at(base, z);
+    SimState s = state_in_block(base, z);
     const std::byte* end = base;
     int columns = 0;
     for_each_column(s, z, [&](auto* column, int64_t length, Extent) {
@@ -145,7 +145,7 @@ TEST(State, CopyUsesOnlyLiveData) {
   std::vector<uint64_t> words(state_bytes(z) / 8 + 16, 0xABABABABABABABABu);
   auto* base =
       reinterpret_cast<std::byte*>((reinterpret_cast<uintptr_t>(words.data()) + 63) / 64 * 64);
-  SimState to = state_at(base, z);
+  SimState to = state_in_block(base, z);
   copy_state(z, runner.state(), to);
   EXPECT_EQ(digest(scene.fixed(), to), digest(scene.fixed(), runner.state()));
   EXPECT_EQ(broken_invariant(scene.fixed(), to), "");
@@ -166,7 +166,7 @@ TEST(Digest, DependsOnTheStateNotItsHistory) {
   for (int i = 0; i < 2; ++i) take_slot(scene.fixed(), s);
   for (const int32_t slot : {0, 1}) {
     s.phase[slot] = Phase::kDone;
-    free_slot(s, slot);
+    release_slot(s, slot);
   }
   for (const int32_t j : {0, 1, 2}) arrive(scene.fixed(), s, j);
   for (World* world : {&a, &b}) {

@@ -81,7 +81,8 @@ TEST(Undo, RestoresEveryColumn) {
       Draft draft(f, s);
       const View& view = runner.view();
       for (int i = 0; i < 6; ++i) {
-        const auto slot = static_cast<int32_t>(rng.below(static_cast<uint32_t>(view.high_water())));
+        const auto slot =
+            static_cast<int32_t>(rng.below(static_cast<uint32_t>(view.slot_high_water())));
         const Phase phase = view.phase(slot);
         if (view.may_end_early(slot) && rng.below(2) == 0) {
           const bool ended = draft.end(slot);

@@ -36,8 +36,8 @@ TEST(AllReduces, EveryCellMatchesTheClosedForm) {
         for (const int32_t nodes : {1, 2, 3, 4, 5}) {
           if (nodes > gpus) continue;
           const Tier tier = nodes > 1 ? Tier::kRack : Tier::kNode;
-          const double exchange =
-              exchange_s(pattern, nodes, (gpus + nodes - 1) / nodes, bytes, inside, across);
+          const double exchange = gradient_exchange_s(pattern, nodes, (gpus + nodes - 1) / nodes,
+                                                      bytes, inside, across);
           const double iteration = 1e-3 * model.step_ms + exchange;
           const double speed =
               speed_of(c, job_class, 0, gpus, tier, nodes, 0, by) * c.class_reference[job_class];
@@ -91,7 +91,7 @@ TEST(AllReduces, OnlySomeJobsHaveAChoice) {
 // all-reduce with which it was measured.
 TEST(AllReduces, MeasuredModelIsScaledByTheRatio) {
   Profiles profiles;
-  ModelProfile& net = profiles.profile("file", "net", Scaling::kStrong);
+  ModelProfile& net = profiles.profile("file", "net", BatchScaling::kStrong);
   net.gradient_bytes = 4e8;
   net.runs = {{"v100", {1}, 32, 0.4, -1}, {"v100", {1, 1, 1, 1}, 8, 0.3, 0.2}};
   const ClusterSpec cluster = load_cluster("rings-8");

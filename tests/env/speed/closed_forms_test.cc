@@ -38,22 +38,22 @@ TEST(AllReduce, Limits) {
                                 Pattern::kHierarchical, Pattern::kParameterServer}) {
     double before = INFINITY;
     for (double bytes_per_s = 1e8; bytes_per_s < 1e12; bytes_per_s *= 2) {
-      const double s = exchange_s(pattern, 4, 8, 1e8, kFast, {10e-6, bytes_per_s});
+      const double s = gradient_exchange_s(pattern, 4, 8, 1e8, kFast, {10e-6, bytes_per_s});
       EXPECT_LT(s, before) << "more bandwidth, less time";
       before = s;
     }
-    EXPECT_LT(exchange_s(pattern, 4, 8, 1e8, kFast, {10e-6, 1e9}),
-              exchange_s(pattern, 4, 8, 1e8, kFast, {20e-6, 1e9}));
+    EXPECT_LT(gradient_exchange_s(pattern, 4, 8, 1e8, kFast, {10e-6, 1e9}),
+              gradient_exchange_s(pattern, 4, 8, 1e8, kFast, {20e-6, 1e9}));
   }
 }
 
 TEST(AllReduce, PatternsDiffer) {
   // Four workers per node, two nodes: each worker sends half of its gradients across, and back.
-  EXPECT_DOUBLE_EQ(exchange_s(Pattern::kParameterServer, 2, 4, 8e6, kFast, kSlow),
+  EXPECT_DOUBLE_EQ(gradient_exchange_s(Pattern::kParameterServer, 2, 4, 8e6, kFast, kSlow),
                    20e-6 + 4 * 8e-3);
-  EXPECT_DOUBLE_EQ(exchange_s(Pattern::kRing, 2, 4, 8e6, kFast, kSlow),
+  EXPECT_DOUBLE_EQ(gradient_exchange_s(Pattern::kRing, 2, 4, 8e6, kFast, kSlow),
                    ring_all_reduce_s(8, 8e6, kSlow));
-  EXPECT_DOUBLE_EQ(exchange_s(Pattern::kHierarchical, 2, 4, 8e6, kFast, kSlow),
+  EXPECT_DOUBLE_EQ(gradient_exchange_s(Pattern::kHierarchical, 2, 4, 8e6, kFast, kSlow),
                    two_level_all_reduce_s(2, 4, 8e6, kFast, kSlow));
 }
 
@@ -66,10 +66,10 @@ TEST(AllReduce, FitRecoversTheLinks) {
           {"node", 2 * gpus, gpus, bytes, two_level_all_reduce_s(2, gpus, bytes, kFast, kSlow)});
     }
   }
-  const Link inside = fit_inside(measured);
+  const Link inside = fit_link_inside_node(measured);
   EXPECT_NEAR(inside.latency_s, kFast.latency_s, 1e-9 * kFast.latency_s);
   EXPECT_NEAR(inside.bytes_per_s, kFast.bytes_per_s, 1e-9 * kFast.bytes_per_s);
-  const Link across = fit_across(measured, inside);
+  const Link across = fit_link_between_nodes(measured, inside);
   EXPECT_NEAR(across.latency_s, kSlow.latency_s, 1e-6 * kSlow.latency_s);
   EXPECT_NEAR(across.bytes_per_s, kSlow.bytes_per_s, 1e-6 * kSlow.bytes_per_s);
 }
@@ -173,12 +173,12 @@ TEST(Contention, MatchesHandComputation) {
   EXPECT_EQ(exchange_slowdown(100, 100), 1);
   EXPECT_EQ(exchange_slowdown(300, 100), 3);
   EXPECT_EQ(exchange_slowdown(300, 0), 1) << "no limit is known";
-  EXPECT_EQ(contention_factor(0.5, 1), 1);
-  EXPECT_EQ(contention_factor(0.5, 3), 0.5);
-  EXPECT_EQ(contention_factor(0, 100), 1) << "a job without exchange is not slowed";
-  EXPECT_EQ(overload_factor(4, 8), 1);
-  EXPECT_EQ(overload_factor(16, 8), 0.5);
-  EXPECT_EQ(overload_factor(16, 0), 1);
+  EXPECT_EQ(contention_throughput_factor(0.5, 1), 1);
+  EXPECT_EQ(contention_throughput_factor(0.5, 3), 0.5);
+  EXPECT_EQ(contention_throughput_factor(0, 100), 1) << "a job without exchange is not slowed";
+  EXPECT_EQ(overload_throughput_factor(4, 8), 1);
+  EXPECT_EQ(overload_throughput_factor(16, 8), 0.5);
+  EXPECT_EQ(overload_throughput_factor(16, 0), 1);
 }
 
 TEST(Contention, LineIsTangentAndStaysClose) {
@@ -189,7 +189,7 @@ TEST(Contention, LineIsTangentAndStaysClose) {
       const auto form_s = [&](double c) { return form.combined_s(0.3, c * sync_s); };
       const double share = form_s(2) / form_s(1) - 1;
       for (double c = 1; c <= 8; c += 0.25) {
-        const double truth = form_s(1) / form_s(c), line = contention_factor(share, c);
+        const double truth = form_s(1) / form_s(c), line = contention_throughput_factor(share, c);
         if (gamma == 1 || c == 1 || c == 2) {
           EXPECT_NEAR(line, truth, 1e-12);
         } else if (c < 2) {

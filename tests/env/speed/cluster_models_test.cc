@@ -90,8 +90,8 @@ TEST(DeclaredModels, PairSpeedsMatchTheFile) {
 // Measurements of a model take precedence over the cluster's file.
 TEST(DeclaredModels, MeasurementsTakePrecedence) {
   Profiles profiles;
-  profiles.profile("file", "Net", Scaling::kWeak).runs = {{"v100", {1}, 1, 1, -1},
-                                                          {"k80", {1}, 1, 2, -1}};
+  profiles.profile("file", "Net", BatchScaling::kWeak).runs = {{"v100", {1}, 1, 1, -1},
+                                                               {"k80", {1}, 1, 2, -1}};
   add_profiles_from_cluster_spec(cluster(), 2, profiles);
   SpeedTable table(profiles, options_for(cluster(), 2));
   const int32_t job_class = table.class_of("net", 0, 1);

@@ -88,7 +88,7 @@ Errors table_errors(const Profiles& known, const Profiles& asked,
                    run.nodes() == 1 ? Tier::kNode : Tier::kRack, run.nodes()) *
           columns.class_reference[job_class];
       const double measured =
-          (profile.scaling == Scaling::kWeak ? run.gpus() : 1) / run.iteration_s;
+          (profile.scaling == BatchScaling::kWeak ? run.gpus() : 1) / run.iteration_s;
       errors.add(rate, measured);
     }
   }
@@ -215,9 +215,9 @@ TEST(SpeedErrors, AllReduceOnVidursNodes) {
   for (const MeasuredAllReduce& one : all.all_reduces) nodes[one.nodes].push_back(one);
   Errors one_link, own_link;
   for (const auto& [name, measured] : nodes) {
-    const Link inside = fit_inside(measured);
+    const Link inside = fit_link_inside_node(measured);
     const bool spread = name == "a100_dgx";
-    const Link across = spread ? fit_across(measured, inside) : Link{};
+    const Link across = spread ? fit_link_between_nodes(measured, inside) : Link{};
     std::printf("%s: inside %.1f us %.0f GB/s, across %.1f us %.1f GB/s\n", name.c_str(),
                 1e6 * inside.latency_s, 1e-9 * inside.bytes_per_s, 1e6 * across.latency_s,
                 1e-9 * across.bytes_per_s);
@@ -227,7 +227,7 @@ TEST(SpeedErrors, AllReduceOnVidursNodes) {
     }
     for (const auto& [gpus, part] : arrangements) {
       const bool alone = gpus.first == gpus.second;
-      const Link own = alone ? fit_inside(part) : fit_across(part, inside);
+      const Link own = alone ? fit_link_inside_node(part) : fit_link_between_nodes(part, inside);
       for (const MeasuredAllReduce& one : part) {
         const int32_t count = one.gpus / one.gpus_per_node;
         const auto seconds = [&](const Link& in, const Link& out) {

@@ -23,7 +23,7 @@ constexpr int32_t kV100 = 0, kK80 = 1, kOther = 2;
 // Returns a model with a global batch size, measured on 1 to 16 GPUs, 4 per node.
 Profiles measured() {
   Profiles p;
-  ModelProfile& net = p.profile("test", "Net-1", Scaling::kStrong);
+  ModelProfile& net = p.profile("test", "Net-1", BatchScaling::kStrong);
   net.gradient_bytes = 4e8;
   const auto add = [&](const std::string& type, std::vector<int32_t> placement, double seconds) {
     MeasuredRun run{type, std::move(placement), 0, seconds, -1};
@@ -98,7 +98,7 @@ TEST(SpeedTable, IsMonotoneBetweenMeasurements) {
 // Falling curves are measured, too: more GPUs can be slower.
 TEST(SpeedTable, FallingMeasurementsFallMonotonically) {
   Profiles p;
-  ModelProfile& net = p.profile("test", "net", Scaling::kStrong);
+  ModelProfile& net = p.profile("test", "net", BatchScaling::kStrong);
   for (const auto& [gpus, rate] :
        std::vector<std::pair<int32_t, double>>{{1, 10}, {8, 12}, {16, 6}}) {
     net.runs.push_back({"v100", {gpus}, 64.0 / gpus, 1 / rate, -1});
@@ -117,7 +117,7 @@ TEST(SpeedTable, IsMonotoneBetweenRandomMeasurements) {
   Rng rng(11);
   for (int trial = 0; trial < 60; ++trial) {
     Profiles p;
-    ModelProfile& net = p.profile("test", "net", Scaling::kStrong);
+    ModelProfile& net = p.profile("test", "net", BatchScaling::kStrong);
     const double batch = 32 * (1 + rng.below(8)), largest = 4 + 12 * rng.uniform();
     for (const int32_t gpus : {1, 6, 24}) {
       for (const double part : {0.3, 1.0}) {
@@ -141,7 +141,7 @@ TEST(SpeedTable, IsMonotoneBetweenRandomMeasurements) {
 // The form, fitted to few placements across nodes, may predict more there than inside one.
 TEST(SpeedTable, ExtrapolatedSpreadingIsNoGain) {
   Profiles p;
-  ModelProfile& net = p.profile("test", "net", Scaling::kStrong);
+  ModelProfile& net = p.profile("test", "net", BatchScaling::kStrong);
   for (const auto& [placement, rate] : std::vector<std::pair<std::vector<int32_t>, double>>{
            {{1}, 1}, {{2}, 1.1}, {{4}, 1.2}, {{8}, 1.3}, {{8, 8}, 12}, {{8, 8, 8, 8}, 24}}) {
     MeasuredRun run{"v100", placement, 0, 1 / rate, -1};
@@ -269,7 +269,7 @@ TEST(SpeedTable, ExtrapolatesAcrossNodesFromOneNode) {
 
 TEST(SpeedTable, SizesThatDoNotFitHaveZeroThroughput) {
   Profiles p;
-  ModelProfile& net = p.profile("test", "big", Scaling::kStrong);
+  ModelProfile& net = p.profile("test", "big", BatchScaling::kStrong);
   for (const auto& [gpus, s] :
        std::vector<std::pair<int32_t, double>>{{1, 0}, {2, 0}, {4, 2}, {8, 1}}) {
     net.runs.push_back({"v100", {gpus}, 1.0 / gpus, s, -1});
@@ -293,7 +293,7 @@ TEST(SpeedTable, SizesThatDoNotFitHaveZeroThroughput) {
 // Eight times the largest measured batch: seven parts without an exchange and one with it.
 TEST(SpeedTable, LargeBatchesAreSplit) {
   Profiles p;
-  ModelProfile& net = p.profile("test", "net", Scaling::kStrong);
+  ModelProfile& net = p.profile("test", "net", BatchScaling::kStrong);
   for (const double batch : {8.0, 16.0}) {
     net.runs.push_back({"v100", {1}, batch, 0.1 + batch / 100, -1});
     net.runs.push_back({"v100", {2}, batch, 0.2 + batch / 100, -1});
@@ -306,7 +306,7 @@ TEST(SpeedTable, LargeBatchesAreSplit) {
 
 TEST(SpeedTable, WeakScalingCountsStepsOfEveryWorker) {
   Profiles p;
-  ModelProfile& net = p.profile("test", "net", Scaling::kWeak);
+  ModelProfile& net = p.profile("test", "net", BatchScaling::kWeak);
   net.runs.push_back({"v100", {1}, 32, 0.1, -1});
   net.runs.push_back({"v100", {4}, 32, 0.16, -1});
   SpeedTable table(p, {.types = kTypes, .max_gpus = 4, .node_gpus = 4});
@@ -333,9 +333,9 @@ TEST(SpeedTable, GivesBytesOnALink) {
 TEST(SpeedTable, PairRatesAreThoseOfTheFirstModel) {
   Profiles p;
   for (const char* model : {"a", "b"}) {
-    p.profile("test", model, Scaling::kWeak).runs.push_back({"v100", {1}, 1, 0.1, -1});
+    p.profile("test", model, BatchScaling::kWeak).runs.push_back({"v100", {1}, 1, 0.1, -1});
   }
-  p.profile("else", "c", Scaling::kWeak).runs.push_back({"v100", {1}, 1, 0.1, -1});
+  p.profile("else", "c", BatchScaling::kWeak).runs.push_back({"v100", {1}, 1, 0.1, -1});
   p.pairs.push_back({"test", "v100", {"a", 1, 0.9}, {"b", 1, 0.4}});
   p.pairs.push_back({"test", "v100", {"b", 1, 0.4}, {"a", 1, 0.9}});
   p.pairs.push_back({"test", "v100", {"a", 1, 0}, {"a", 1, 0}});
@@ -354,8 +354,8 @@ TEST(SpeedTable, PairRatesAreThoseOfTheFirstModel) {
 
 TEST(SpeedTable, BatchSelectsAmongProfilesOfOneName) {
   Profiles p;
-  p.profile("first", "net", Scaling::kWeak).runs.push_back({"v100", {1}, 8, 0.1, -1});
-  p.profile("second", "Net", Scaling::kWeak).runs.push_back({"v100", {1}, 16, 0.5, -1});
+  p.profile("first", "net", BatchScaling::kWeak).runs.push_back({"v100", {1}, 8, 0.1, -1});
+  p.profile("second", "Net", BatchScaling::kWeak).runs.push_back({"v100", {1}, 16, 0.5, -1});
   SpeedTable table(p, {.types = kTypes, .max_gpus = 4, .node_gpus = 4});
   const auto reference = [&](int32_t batch) {
     const int32_t c = table.class_of("net", batch, 1);
@@ -368,7 +368,7 @@ TEST(SpeedTable, BatchSelectsAmongProfilesOfOneName) {
 
 TEST(SpeedTable, BatchMattersOnlyIfGiven) {
   Profiles p;
-  ModelProfile& net = p.profile("test", "net", Scaling::kStrong);
+  ModelProfile& net = p.profile("test", "net", BatchScaling::kStrong);
   net.runs.push_back({"v100", {1}, 1, 0.1, -1});
   net.runs.push_back({"v100", {2}, 0.5, 0.06, -1});
   SpeedTable table(p, {.types = kTypes, .max_gpus = 4, .node_gpus = 4});
@@ -403,10 +403,10 @@ TEST(SpeedTable, JobsWithServersFollowTheOptimusForm) {
   parse_profile(text, "speeds.csv", profiles);
   TableFixture f(profiles);
   EXPECT_EQ(f.table.class_of("net1", 100, 4), 0) << "not measured without servers";
-  EXPECT_EQ(f.table.class_of_servers("other", 100, 2, 4), 0);
-  const int32_t c = f.table.class_of_servers("net1", 100, 2, 4);
+  EXPECT_EQ(f.table.parameter_server_class_of("other", 100, 2, 4), 0);
+  const int32_t c = f.table.parameter_server_class_of("net1", 100, 2, 4);
   ASSERT_GT(c, 0);
-  EXPECT_EQ(c, f.table.class_of_servers("Net_1", 100, 2, 4));
+  EXPECT_EQ(c, f.table.parameter_server_class_of("Net_1", 100, 2, 4));
   for (const int32_t w : {1, 2, 4, 8, 16}) {
     const double wanted = made.steps_per_s(2, w) / made.steps_per_s(2, 4);
     EXPECT_NEAR(f.rate(c, kV100, w, Tier::kNode, 1), wanted, 1e-4);
@@ -414,7 +414,7 @@ TEST(SpeedTable, JobsWithServersFollowTheOptimusForm) {
     EXPECT_NEAR(f.rate(c, kK80, w, Tier::kNode, 1), wanted / 4, 1e-4) << "by the types' speeds";
   }
   // Elastic servers: the table depends on their number and is constant beyond the largest.
-  f.table.allow_servers_up_to(c, 4);
+  f.table.allow_parameter_servers_up_to(c, 4);
   const auto with = [&](int32_t servers, int32_t workers) {
     return speed_of(f.table.columns(), c, kV100, workers, Tier::kNode, 1, servers);
   };
@@ -440,7 +440,7 @@ TEST(SpeedTable, AsynchronousWorkersStepIndependently) {
   }
   parse_profile(text, "speeds.csv", profiles);
   TableFixture f(profiles);
-  const int32_t c = f.table.class_of_servers("net", 0, 1, 2);
+  const int32_t c = f.table.parameter_server_class_of("net", 0, 1, 2);
   EXPECT_NEAR(f.rate(c, kV100, 6, Tier::kRack, 2), made.steps_per_s(1, 6) / made.steps_per_s(1, 2),
               1e-4);
   EXPECT_EQ(f.table.columns().counts_worker_steps[f.table.columns().class_kind[c]], 1);

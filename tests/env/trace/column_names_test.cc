@@ -19,10 +19,10 @@ TEST(Header, SeparatorIsTheMostFrequent) {
   EXPECT_EQ(separator_of("a|b"), '|');
   EXPECT_EQ(separator_of("\"a,b,c\";d"), ';') << "not within quotes";
   EXPECT_EQ(separator_of("a"), ',');
-  EXPECT_THAT(column_names(" a ;\"b c\";", ';'), ElementsAre("a", "b c", ""));
-  EXPECT_THAT(column_names("\"Run, s\",b", ','), ElementsAre("Run, s", "b"));
-  EXPECT_THAT(column_names("\"a \"\"b, c\"\"\",d", ','), ElementsAre("a \"\"b, c\"\"", "d"));
-  EXPECT_THAT(column_names("5\" disks,b", ','), ElementsAre("5\" disks", "b")) << "no quotes";
+  EXPECT_THAT(split_column_names(" a ;\"b c\";", ';'), ElementsAre("a", "b c", ""));
+  EXPECT_THAT(split_column_names("\"Run, s\",b", ','), ElementsAre("Run, s", "b"));
+  EXPECT_THAT(split_column_names("\"a \"\"b, c\"\"\",d", ','), ElementsAre("a \"\"b, c\"\"", "d"));
+  EXPECT_THAT(split_column_names("5\" disks,b", ','), ElementsAre("5\" disks", "b")) << "no quotes";
 }
 
 TEST(Header, MissingValuesAreRecognised) {
@@ -47,16 +47,17 @@ TEST(Header, NearestColumnIsSuggested) {
   EXPECT_EQ(guess("start_s", {"status", "StartTime"}), "StartTime");
   EXPECT_EQ(guess("end_s", {"status", "finished_at"}), "finished_at");
   EXPECT_EQ(guess("start_s", {"status", "restarts"}), "");
-  EXPECT_EQ(column_advice({"submit_s"}, {"submit_time"}),
+  EXPECT_EQ(missing_column_advice({"submit_s"}, {"submit_time"}),
             "did you mean the column `submit_time`? --columns submit_s=submit_time");
-  EXPECT_EQ(column_advice({"run_s"}, {"user"}), "set the column with --columns run_s=COLUMN");
+  EXPECT_EQ(missing_column_advice({"run_s"}, {"user"}),
+            "set the column with --columns run_s=COLUMN");
 }
 
 // What the advice prints can be given to a shell, and means the same column.
 TEST(Header, NamesWithBlanksAndCommasAreQuoted) {
-  EXPECT_EQ(column_advice({"submit_s"}, {"Submit Time"}),
+  EXPECT_EQ(missing_column_advice({"submit_s"}, {"Submit Time"}),
             "did you mean the column `Submit Time`? --columns 'submit_s=Submit Time'");
-  EXPECT_EQ(column_advice({"run_s"}, {"Run time, s"}),
+  EXPECT_EQ(missing_column_advice({"run_s"}, {"Run time, s"}),
             "did you mean the column `Run time, s`? --columns 'run_s=\"Run time, s\"'");
   std::vector<std::string> columns = {"Run time, s", "b"};
   rename_columns(parse_renames("run_s=\"Run time, s\",gpus=b", "--columns"), "t:1", columns);

@@ -60,10 +60,10 @@ const std::string kTable =
 TEST(Throughputs, AreReadByTypeKindAndCoLocation) {
   const Throughputs table = Throughputs::load(throughputs_file(kTable));
   EXPECT_THAT(table.types(), ElementsAre("k80", "v100", "v100_unconsolidated"));
-  EXPECT_EQ(table.alone("v100", {"LM (batch size 5)", 2}), 8);
-  EXPECT_EQ(table.alone("v100", {"LM (batch size 5)", 1}), std::nullopt);
-  EXPECT_EQ(table.alone("p100", {"A3C", 1}), std::nullopt);
-  EXPECT_EQ(table.alone("v100", {"Slow", 1}), 0) << "measured: it does not run";
+  EXPECT_EQ(table.isolated_throughput("v100", {"LM (batch size 5)", 2}), 8);
+  EXPECT_EQ(table.isolated_throughput("v100", {"LM (batch size 5)", 1}), std::nullopt);
+  EXPECT_EQ(table.isolated_throughput("p100", {"A3C", 1}), std::nullopt);
+  EXPECT_EQ(table.isolated_throughput("v100", {"Slow", 1}), 0) << "measured: it does not run";
   const auto pair = table.colocated_throughputs("v100", {"LM (batch size 5)", 2}, {"A3C", 2});
   ASSERT_TRUE(pair);
   EXPECT_EQ(*pair, std::make_pair(0.0, 3.0));
@@ -115,7 +115,8 @@ TEST(Throughputs, ReadsPublishedFilesCompletely) {
     const Throughputs table = Throughputs::load(testing::traces_dir() / real.path);
     EXPECT_EQ(table.types().size(), 6u);
     if (real.resnet50 > 0) {
-      EXPECT_NEAR(*table.alone("v100", {"ResNet-50 (batch size 64)", 1}), real.resnet50, 0.01);
+      EXPECT_NEAR(*table.isolated_throughput("v100", {"ResNet-50 (batch size 64)", 1}),
+                  real.resnet50, 0.01);
     }
     int zero = 0, kinds = 0;
     for (const std::string& type : table.types()) {
@@ -146,7 +147,7 @@ TEST(Throughputs, ReadsPublishedFilesCompletely) {
                                 "Recommendation (batch size 8192)",
                                 "CycleGAN"}) {
         for (const int gpus : {1, 2, 4, 8}) {
-          const auto alone = table.alone(type, {model, gpus});
+          const auto alone = table.isolated_throughput(type, {model, gpus});
           kinds += alone.has_value();
           zero += alone == 0.0;
         }

@@ -193,7 +193,7 @@ TEST(PublishedProfiles, Gavel) {
   const Profiles p = load_profiles(traces_dir() / "gavel/simulation_throughputs.json.gz");
   EXPECT_EQ(p.models.size(), 7u);
   const ModelProfile& resnet = model(p, "ResNet-50");
-  EXPECT_EQ(resnet.scaling, Scaling::kWeak);
+  EXPECT_EQ(resnet.scaling, BatchScaling::kWeak);
   // Steps a second of all workers: at 7.92 on two GPUs an iteration takes 2 / 7.92 s.
   EXPECT_DOUBLE_EQ(run_at(resnet, "v100", 64, {1}).iteration_s, 1 / 4.394774823323071);
   EXPECT_DOUBLE_EQ(run_at(resnet, "v100", 64, {2}).iteration_s, 2 / 7.922054367597505);

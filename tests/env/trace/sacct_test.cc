@@ -233,15 +233,15 @@ TEST(SacctFields, GpuSlices) {
   EXPECT_TRUE(parse_tres("gres/mps=50")->names_gpus());
   EXPECT_FALSE(parse_tres("cpu=2,gres/gpumem=80G,gres/gpuutil=12")->names_gpus());
   std::string type;
-  EXPECT_EQ(parse_mig("nvidia_a100_80gb_pcie_3g.40gb", type), 428);
+  EXPECT_EQ(parse_mig_gpu_milli("nvidia_a100_80gb_pcie_3g.40gb", type), 428);
   EXPECT_EQ(type, "nvidia_a100_80gb_pcie");
-  EXPECT_EQ(parse_mig("mig-1g.10gb", type), 142);
+  EXPECT_EQ(parse_mig_gpu_milli("mig-1g.10gb", type), 142);
   EXPECT_EQ(type, "");
-  EXPECT_EQ(parse_mig("1c.3g.20gb", type), 428);
-  EXPECT_EQ(parse_mig("a30_2g.12gb", type), 500) << "an A30 has four slices";
-  EXPECT_EQ(parse_mig("1g.10gb+me", type), 142);
+  EXPECT_EQ(parse_mig_gpu_milli("1c.3g.20gb", type), 428);
+  EXPECT_EQ(parse_mig_gpu_milli("a30_2g.12gb", type), 500) << "an A30 has four slices";
+  EXPECT_EQ(parse_mig_gpu_milli("1g.10gb+me", type), 142);
   for (const char* text : {"a100", "nvidia_a100_80gb", "g.5gb", "9g.5gb", ""}) {
-    EXPECT_EQ(parse_mig(text, type), std::nullopt) << text;
+    EXPECT_EQ(parse_mig_gpu_milli(text, type), std::nullopt) << text;
   }
 }
 

@@ -64,7 +64,7 @@ TEST(Timestamps, FirstNumberSetsTheUnit) {
   EXPECT_FALSE(plain.read("0").has_value());
   EXPECT_EQ(plain.kind(), Kind::kTraceSeconds);
   EXPECT_FALSE(plain.read("1714953600").has_value()) << "seconds from time zero, if large";
-  EXPECT_FALSE(plain.calendar());
+  EXPECT_FALSE(plain.has_calendar_times());
   TimestampReader dates{Zone()};
   EXPECT_EQ(dates.read("2024-05-06"), kMay6 * kUs);
   EXPECT_FALSE(dates.read("17").has_value());

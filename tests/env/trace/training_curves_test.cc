@@ -72,7 +72,7 @@ TEST(Curves, ViewShowsTrainingProgress) {
   ASSERT_TRUE(runner.step());
   EXPECT_TRUE(runner.view().has_training_metric(0));
   EXPECT_EQ(runner.view().training_metric_now(0), 1);
-  EXPECT_EQ(runner.view().target(0), 0.4);
+  EXPECT_EQ(runner.view().target_metric(0), 0.4);
   ASSERT_TRUE(runner.step());
   ASSERT_EQ(runner.view().now_us(), 250 * kSecond);
   EXPECT_DOUBLE_EQ(runner.view().training_metric_now(0), 1 / 1.75) << "a quarter of the request";

@@ -160,13 +160,13 @@ double dispersion(const std::vector<double>& counts) {
   return variance_of(counts) / mean_of(counts);
 }
 
-void measure_times(const std::vector<Job>& jobs, const Batches& batches, size_t days,
+void measure_times(const std::vector<Job>& jobs, const SubmissionBatches& batches, size_t days,
                    MeasuredParams& out) {
   std::vector<double> of_day(days), jobs_of_day(days), jobs_of_6h(4 * days);
   const auto hour_of = [](const Job& job) {
     return static_cast<size_t>(job.submit_us / kSecondUs / 3600);
   };
-  for (const Batches::Batch& batch : batches.all) {
+  for (const SubmissionBatches::Batch& batch : batches.all) {
     const size_t hour = hour_of(jobs[static_cast<size_t>(batch.jobs.front())]);
     if (hour / kDayHours >= days) continue;
     out.hours[hour % kDayHours] += 1;
@@ -202,13 +202,13 @@ void measure_times(const std::vector<Job>& jobs, const Batches& batches, size_t 
   out.three_day_correlation = covariance(3) / covariance(0);
 }
 
-void measure_owners(const Batches& batches, MeasuredParams& out) {
+void measure_owners(const SubmissionBatches& batches, MeasuredParams& out) {
   std::vector<int> size_before(static_cast<size_t>(batches.owners), -1);
   std::vector<double> number(size_before.size());
   constexpr size_t kRecent = 4;  // batches
   double known = 0;
   for (size_t b = 0; b < batches.all.size(); ++b) {
-    const Batches::Batch& batch = batches.all[b];
+    const SubmissionBatches::Batch& batch = batches.all[b];
     int& before = size_before[static_cast<size_t>(batch.owner)];
     if (before >= 0) {
       known += 1;
@@ -229,7 +229,8 @@ void measure_owners(const Batches& batches, MeasuredParams& out) {
   for (size_t o = 0; 10 * o < number.size(); ++o) out.busiest_tenth += number[o] / all;
 }
 
-void measure_runs(const std::vector<Job>& jobs, const Batches& batches, MeasuredParams& out) {
+void measure_runs(const std::vector<Job>& jobs, const SubmissionBatches& batches,
+                  MeasuredParams& out) {
   const auto log_run = [&](int32_t j) {
     return std::log(std::max(1.0, 1e-6 * static_cast<double>(jobs[static_cast<size_t>(j)].run_us)));
   };
@@ -246,7 +247,7 @@ void measure_runs(const std::vector<Job>& jobs, const Batches& batches, Measured
     return (log_run(j) - out.log_mean[gpus]) / out.log_sd[gpus];
   };
   double next = 0, befores = 0, siblings = 0, gaps = 0;
-  for (const Batches::Batch& batch : batches.all) {
+  for (const SubmissionBatches::Batch& batch : batches.all) {
     out.batch_jobs += static_cast<double>(batch.jobs.size());
     out.singles += batch.jobs.size() == 1 ? 1 : 0;
     out.shares[batch.gpus] += 1;
@@ -276,7 +277,7 @@ void measure_runs(const std::vector<Job>& jobs, const Batches& batches, Measured
 
 MeasuredParams measure(const std::vector<Job>& jobs, size_t days) {
   MeasuredParams out;
-  const Batches batches = find_submission_batches(jobs);
+  const SubmissionBatches batches = find_submission_batches(jobs);
   measure_times(jobs, batches, days, out);
   measure_owners(batches, out);
   measure_runs(jobs, batches, out);

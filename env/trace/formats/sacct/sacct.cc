@@ -30,7 +30,7 @@ class SacctReader : public TraceReader {
   }
 
   // Whole lines, since the first line determines the delimiter.
-  Layout layout() const override { return line_layout(); }
+  Layout layout() const override { return whole_line_layout(); }
 
   void read(Rows& rows) const override {
     rows.move_zero_to_first_submission();
@@ -39,7 +39,7 @@ class SacctReader : public TraceReader {
     if (!header || !header->known) refuse(rows, header);
     SacctLog log(config_, settings_, rows, header->columns, header->is_from_spreadsheet());
     SacctLines lines(rows, std::move(*header), SacctLog::used_columns());
-    while (lines.next()) log.take(lines.fields());
+    while (lines.next()) log.read_row(lines.fields());
     log.finish();
   }
 

@@ -147,7 +147,8 @@ bool is_free_text_column(std::string_view column) {
   return known == kColumns.end() || known->second <= Shape::kCommand;
 }
 
-std::string_view joined(const std::vector<std::string_view>& parts, size_t first, size_t end) {
+std::string_view join_adjacent(const std::vector<std::string_view>& parts, size_t first,
+                               size_t end) {
   const char* const begin = parts[first].data();
   const std::string_view last = parts[end - 1];
   return {begin, static_cast<size_t>(last.data() + last.size() - begin)};
@@ -167,7 +168,7 @@ std::vector<Reading> possible_field_splits(const std::vector<std::string>& colum
     for (size_t s = 0; s <= spare; ++s) {
       for (size_t more = 0; s + more <= spare && !fitting[c][s]; ++more) {
         fitting[c][s] = fitting[c + 1][s + more] &&
-                        sacct_field_fits(columns[c], joined(parts, c + s, c + s + more + 1));
+                        sacct_field_fits(columns[c], join_adjacent(parts, c + s, c + s + more + 1));
       }
     }
   }
@@ -180,7 +181,8 @@ std::vector<Reading> possible_field_splits(const std::vector<std::string>& colum
     }
     for (size_t more = 0; s + more <= spare && readings.size() < most; ++more) {
       const size_t end = c + s + more + 1;
-      if (!fitting[c + 1][s + more] || !sacct_field_fits(columns[c], joined(parts, c + s, end))) {
+      if (!fitting[c + 1][s + more] ||
+          !sacct_field_fits(columns[c], join_adjacent(parts, c + s, end))) {
         continue;
       }
       reading.push_back(end);

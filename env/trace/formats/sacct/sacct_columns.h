@@ -25,6 +25,7 @@ std::vector<Reading> possible_field_splits(const std::vector<std::string>& colum
                                            const std::vector<std::string_view>& parts, size_t most);
 
 // Returns the field made of parts [first, end). Requires: the parts are adjacent in one text.
-std::string_view joined(const std::vector<std::string_view>& parts, size_t first, size_t end);
+std::string_view join_adjacent(const std::vector<std::string_view>& parts, size_t first,
+                               size_t end);
 
 }  // namespace yard

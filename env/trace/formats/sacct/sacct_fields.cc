@@ -74,7 +74,7 @@ std::optional<int64_t> parse_slurm_mib(std::string_view text, int64_t nodes, int
   return static_cast<int64_t>(mib);
 }
 
-std::optional<int32_t> parse_mig(std::string_view text, std::string& type) {
+std::optional<int32_t> parse_mig_gpu_milli(std::string_view text, std::string& type) {
   const size_t mark = text.rfind("gb");
   const size_t dot = text.rfind('.', mark);
   if (mark == text.npos || dot == text.npos || dot == 0 || text[dot - 1] != 'g') {
@@ -183,7 +183,7 @@ std::optional<Tres> parse_tres(std::string_view text) {
       continue;
     }
     std::string type(key.substr(9));
-    const std::optional<int32_t> milli = parse_mig(key.substr(9), type);
+    const std::optional<int32_t> milli = parse_mig_gpu_milli(key.substr(9), type);
     if (milli && *milli < 1000) {
       if (*number > 0) tres.slices.push_back({*number, *milli});
       sliced += *number;

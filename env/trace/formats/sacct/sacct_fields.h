@@ -42,7 +42,7 @@ std::optional<Tres> parse_tres(std::string_view text);
 // Parses a MIG profile ("a100_1g.5gb", "1g.10gb", "1c.3g.20gb") to thousandths of a GPU, rounded
 // down so that all slices of a GPU fit on it; 1000 is a whole GPU. Sets `type` to the text before
 // the profile, such as "a100".
-std::optional<int32_t> parse_mig(std::string_view text, std::string& type);
+std::optional<int32_t> parse_mig_gpu_milli(std::string_view text, std::string& type);
 
 // Parses a job state, as in "CANCELLED by 1000", "CANCELLED+", "cancelled" or "CA", to "CANCELLED".
 // Returns an empty text if `text` does not begin with a job state.

@@ -67,7 +67,7 @@ bool SacctLog::is_continuation(const Run& before, const Run& run) const {
 }
 
 // Returns whether the row belongs to the same job, after the run.
-bool SacctLog::is_later(const UnstartedRow& mark, const Run& run) {
+bool SacctLog::follows_run(const UnstartedRow& mark, const Run& run) {
   if (mark.user != run.job.user || mark.submitted_us < run.submitted_us) return false;
   const int64_t end_us = run.job.logged_end_us;
   if (end_us < 0 || max_requeue_gap_us(run.state) < 0) return is_open(run.state);
@@ -82,7 +82,7 @@ SacctLog::Run* SacctLog::join_chain(const std::vector<Run*>& chain,
   Run& last = *chain.back();
   bool open = is_open(last.state);
   for (UnstartedRow* mark : unstarted) {
-    if (is_later(*mark, last)) {
+    if (follows_run(*mark, last)) {
       open = mark->reason != kNeverStarted;
       if (!open) last.job.status = "CANCELLED";  // while waiting to run again
     } else if (mark->user == last.job.user && mark->submitted_us == last.submitted_us) {
@@ -169,7 +169,7 @@ void SacctLog::join_rows(std::vector<Run*> runs, const std::vector<UnstartedRow*
       run->job.id += mark;
       if (!run->job.array.empty()) run->job.array += mark;
       rows_.set_first_line(run->job.line);
-      rows_.notice("job number reused: the later job's id ends in " + mark);
+      rows_.add_row_notice("job number reused: the later job's id ends in " + mark);
     }
     jobs.push_back(run);
   }
@@ -180,7 +180,7 @@ void SacctLog::check_settings() const {
                                   const std::string& got) {
     throw InputError(std::string("trace.") + key, expected, got);
   };
-  const bool zone = is_given("zone") && config_.zone != SacctConfig().zone;
+  const bool zone = is_setting_given("zone") && config_.zone != SacctConfig().zone;
   if (zone && !dates_seen_ && !(num_runs_ == 0 && unstarted_.empty())) {
     unused_setting("zone", "a log with dates",
                    rows_.header_position() + " with seconds since 1970");
@@ -201,7 +201,7 @@ void SacctLog::check_settings() const {
 
 // Joins rows that share a number of one cluster. Numbers with equal hashes are grouped first, then
 // separated.
-void SacctLog::join_all() {
+void SacctLog::join_rows_of_jobs() {
   struct Entry {
     size_t hash;
     uint32_t index;
@@ -263,7 +263,7 @@ void SacctLog::join_all() {
 
 void SacctLog::finish() {
   check_settings();
-  join_all();
+  join_rows_of_jobs();
   for (const UnstartedRow& mark : unstarted_) {
     rows_.set_first_line(mark.line);
     rows_.leave_out_row(std::string(mark.reason));
@@ -278,11 +278,11 @@ void SacctLog::finish() {
     rows_.set_first_line(job.line);
     job.id = full_id(one.cluster, job.id);
     if (!job.array.empty()) job.array = full_id(one.cluster, job.array);
-    if (uncounted) rows_.notice(kNoGpus);
+    if (uncounted) rows_.add_row_notice(kNoGpus);
     if (several && one.cluster > 0) {
-      rows_.notice("clusters " + join_names(clusters_) +
-                   " in one log: their jobs are read as jobs of one cluster, with ids "
-                   "CLUSTER/NUMBER; --set trace.cluster=NAME selects one cluster");
+      rows_.add_row_notice("clusters " + join_names(clusters_) +
+                           " in one log: their jobs are read as jobs of one cluster, with ids "
+                           "CLUSTER/NUMBER; --set trace.cluster=NAME selects one cluster");
     }
     rows_.add(std::move(job));
   }

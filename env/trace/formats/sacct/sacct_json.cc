@@ -184,7 +184,7 @@ class SacctJsonReader : public TraceReader {
     return head.is_json() && has("\"jobs\"") && others && !has("\"submit_s\"");
   }
 
-  Layout layout() const override { return line_layout(); }
+  Layout layout() const override { return whole_line_layout(); }
 
   void read(Rows& rows) const override {
     rows.move_zero_to_first_submission();
@@ -210,7 +210,7 @@ class SacctJsonReader : public TraceReader {
       }
       if (timeless > 0) return false;
       const std::vector<std::string> row = row_of(value);
-      log.take({row.begin(), row.end()});
+      log.read_row({row.begin(), row.end()});
       return false;  // frees its memory
     };
     CharSource text(rows);

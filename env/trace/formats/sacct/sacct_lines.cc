@@ -145,7 +145,7 @@ SacctLines::SacctLines(Rows& rows, SacctHeader header, const std::vector<std::st
 bool SacctLines::next_row() {
   while (rows_.next()) {
     if (rows_.line() != names_) return true;
-    rows_.notice(kRepeatedHeaderNotice);
+    rows_.add_row_notice(kRepeatedHeaderNotice);
   }
   return false;
 }
@@ -199,7 +199,7 @@ bool SacctLines::split_csv(const std::string& line) {
          fields_.size() == header_.columns.size();
 }
 
-void SacctLines::refuse(const std::string& record) {
+void SacctLines::refuse_row(const std::string& record) {
   const std::vector<std::string_view> parts = split_at(record, header_.delimiter);
   const std::string fields = std::to_string(header_.columns.size()) + " fields";
   if (parts.size() < header_.columns.size()) {
@@ -278,12 +278,12 @@ bool SacctLines::next() {
         !readings.empty() && readings.size() < kMaxReadings &&
         std::ranges::all_of(readings, [&](const Reading& one) { return same(one, readings[0]); });
     if (!clear) {
-      refuse(record_);
+      refuse_row(record_);
       continue;
     }
     fields_.clear();
     for (size_t c = 0, first = 0; c < wanted; first = readings[0][c], ++c) {
-      fields_.push_back(joined(parts, first, readings[0][c]));
+      fields_.push_back(join_adjacent(parts, first, readings[0][c]));
     }
     return true;
   }

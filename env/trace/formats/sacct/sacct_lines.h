@@ -59,7 +59,7 @@ class SacctLines {
   bool begins_row(std::string_view line) const;
   bool is_row(std::string_view line) const;
   bool split_csv(const std::string& line);
-  void refuse(const std::string& record);
+  void refuse_row(const std::string& record);
 
   Rows& rows_;
   SacctHeader header_;

@@ -79,14 +79,16 @@ SacctLog::SacctLog(const SacctConfig& config, const Settings& given, Rows& rows,
       zone_(config.zone, "trace.zone"),
       rows_(rows),
       columns_(std::move(columns)),
-      at_(find_all(std::make_index_sequence<25>())),
+      at_(find_all_columns(std::make_index_sequence<25>())),
       is_table_(is_from_spreadsheet) {
   if (at_.id < 0) at_.id = find("JobIDRaw");
   for (const GivenSetting& setting : given.entries()) given_.push_back(setting.key);
   check_columns();
 }
 
-bool SacctLog::is_given(const char* key) const { return std::ranges::count(given_, key) > 0; }
+bool SacctLog::is_setting_given(const char* key) const {
+  return std::ranges::count(given_, key) > 0;
+}
 
 void SacctLog::check_columns() const {
   const std::string names = in_quotes(join(columns_, "|"));
@@ -105,7 +107,7 @@ void SacctLog::check_columns() const {
          "a column ReqTRES or AllocTRES, or NNodes and --set trace.gpus_per_node=N");
   }
   const auto require_column = [&](const char* key, bool there, const std::string& column) {
-    if (!is_given(key) || there) return;
+    if (!is_setting_given(key) || there) return;
     throw InputError(std::string("trace.") + key, "a log with the column " + column,
                      rows_.header_position() + " with " + names);
   };
@@ -255,9 +257,9 @@ bool SacctLog::read_times(Run& run) {
   const ResolvedTimes chosen = resolve_ambiguous_times(submit, start, end, elapsed_us);
   const int64_t start_us = chosen.start_us;
   int64_t submit_us = chosen.submit_us, end_us = chosen.end_us;
-  if (chosen.hour_short && !is_given("zone")) {
+  if (chosen.hour_short && !is_setting_given("zone")) {
     end_us = start_us + elapsed_us;
-    rows_.notice(
+    rows_.add_row_notice(
         std::string("End is an hour too early for Start and Elapsed: clocks were put back in "
                     "between, so Elapsed is used; ") +
         kSetZoneAdvice);
@@ -267,12 +269,13 @@ bool SacctLog::read_times(Run& run) {
   job.submit_us = run.submitted_us = submit_us;
   const int64_t from_us = start_us < 0 ? submit_us : start_us;
   if (from_us < submit_us && submit_us - from_us <= kClocksApartUs) {
-    rows_.notice("Start up to 5 s before Submit, assumed clock skew: submission set to the start");
+    rows_.add_row_notice(
+        "Start up to 5 s before Submit, assumed clock skew: submission set to the start");
     job.submit_us = submit_us = from_us;
   }
   if (from_us < submit_us) {
     std::string expected = "Start after the submission";
-    if (!is_given("zone") && submit_us - from_us <= kHourUs) {
+    if (!is_setting_given("zone") && submit_us - from_us <= kHourUs) {
       expected += std::string(" (if clocks were put back in between, ") + kSetZoneAdvice + ")";
     }
     return unusable(at_.start, ": starts before its submission", expected);
@@ -294,9 +297,9 @@ bool SacctLog::read_times(Run& run) {
 
 void SacctLog::note_elapsed_mismatch(int64_t elapsed_us, int64_t span_us) {
   if (elapsed_us > span_us + kUsPerS) {
-    rows_.notice("Elapsed is longer than the time from Start to End: Elapsed is used");
+    rows_.add_row_notice("Elapsed is longer than the time from Start to End: Elapsed is used");
   } else if (elapsed_us < span_us - kUsPerS) {
-    rows_.notice(
+    rows_.add_row_notice(
         "Elapsed is shorter than the time from Start to End, as for a suspended job or across a "
         "clock change: Elapsed is used");
   }
@@ -343,26 +346,28 @@ bool SacctLog::read_request(Job& job) {
   gpus_seen_ |= asked.names_gpus() || given.names_gpus() || job.gpus > 0;
   const bool counts = config_.gpus_per_node == 0;
   if (!counts && (asked.names_gpus() || given.names_gpus())) {
-    rows_.notice("trace.gpus_per_node overrides the GPU counts of the log");
+    rows_.add_row_notice("trace.gpus_per_node overrides the GPU counts of the log");
   } else if (allocated && asked.gpus >= 0 && given.gpus > asked.gpus) {
-    rows_.notice(
+    rows_.add_row_notice(
         "more GPUs allocated than requested, as with --exclusive or after a resize: the job holds "
         "the "
         "allocated GPUs; --set trace.gpus=requested reads the requested GPUs");
   }
   const bool by_gres = counts && !asked.names_gpus() && !given.names_gpus() && job.gpus > 0;
   if (by_gres && gres == at_.alloc_gres && std::max(request.nodes, asked.nodes) > 1) {
-    rows_.notice("AllocGRES is read as the GPUs of each node, like ReqGRES");
+    rows_.add_row_notice("AllocGRES is read as the GPUs of each node, like ReqGRES");
   }
   if (counts && (asked.num_gpu_types > 1 || given.num_gpu_types > 1)) {
-    rows_.notice("GPUs of several types in one job: it is read as a job that runs on any type");
+    rows_.add_row_notice(
+        "GPUs of several types in one job: it is read as a job that runs on any type");
   }
   if (counts && std::max(asked.mps, given.mps) > 0 && std::max(asked.gpus, given.gpus) < 1) {
-    rows_.notice("gres/mps counts hundredths of a GPU: 50 on a node are read as half a GPU");
+    rows_.add_row_notice(
+        "gres/mps counts hundredths of a GPU: 50 on a node are read as half a GPU");
   }
   if (std::max(asked.shards, given.shards) > 0) {
     if (counts && config_.shards_per_gpu == 0 && std::max(asked.gpus, given.gpus) < 1) {
-      rows_.notice(
+      rows_.add_row_notice(
           "gres/shard counts parts of a GPU: the job is read with one whole GPU per node; --set "
           "trace.shards_per_gpu=N sets the shards per GPU");
     }
@@ -371,7 +376,7 @@ bool SacctLog::read_request(Job& job) {
   return true;
 }
 
-uint32_t SacctLog::cluster_of() {
+uint32_t SacctLog::cluster_index_of_row() {
   const std::string_view name = field(at_.cluster);
   const auto index = std::ranges::find(clusters_, name) - clusters_.begin();
   if (index == std::ssize(clusters_)) clusters_.emplace_back(name);
@@ -382,8 +387,9 @@ void SacctLog::mark(const std::string& id, const char* reason, bool had_decimal_
   AmbiguousTime submit, start;
   read_timestamp(at_.submit, submit);
   if (has_time(at_.start)) read_timestamp(at_.start, start);
-  unstarted_.push_back({id, std::string(field(has(at_.user) ? at_.user : at_.uid)), cluster_of(),
-                        submit.us, start.us, reason, rows_.line_number(), had_decimal_zero});
+  unstarted_.push_back({id, std::string(field(has(at_.user) ? at_.user : at_.uid)),
+                        cluster_index_of_row(), submit.us, start.us, reason, rows_.line_number(),
+                        had_decimal_zero});
   for (const int column : {at_.req_tres, at_.alloc_tres, at_.req_gres, at_.alloc_gres}) {
     gpus_seen_ |= field(column).find("gpu") != std::string_view::npos;
   }
@@ -406,7 +412,7 @@ void SacctLog::cut_decimal_zeros() {
   }
 }
 
-bool SacctLog::take(const std::vector<std::string_view>& fields) {
+bool SacctLog::read_row(const std::vector<std::string_view>& fields) {
   fields_ = &fields;
   const std::string_view given_id = field(at_.id);
   if (is_table_) cut_decimal_zeros();
@@ -421,7 +427,7 @@ bool SacctLog::take(const std::vector<std::string_view>& fields) {
     return rows_.leave_out_row(kStep);
   }
   if (!config_.cluster.empty() && field(at_.cluster) != config_.cluster) {
-    cluster_of();
+    cluster_index_of_row();
     return rows_.leave_out_row("job of another cluster");
   }
   run.state = parse_slurm_state(field(at_.state));
@@ -431,7 +437,7 @@ bool SacctLog::take(const std::vector<std::string_view>& fields) {
   }
   if (!read_times(run) || !read_limit(job) || !read_request(job)) return false;
   if (has(at_.priority) && !read_number(at_.priority, job.priority)) return false;
-  run.cluster = cluster_of();
+  run.cluster = cluster_index_of_row();
   job.user = field(has(at_.user) ? at_.user : at_.uid);
   job.name = field(at_.name);
   std::ranges::replace(job.name, '\n', ' ');

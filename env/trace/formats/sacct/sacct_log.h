@@ -1,10 +1,10 @@
-// Turns rows of Slurm's accounting, in any form, into jobs: call take() for each row, and finish().
-// Rows that hold no run of a job are left out with the reason, rows of one job are joined, and jobs
-// that share a number become separate jobs. A job arrives when it may run (column Eligible), so
-// that holds, begin times and dependencies do not count as waiting. A requeued job arrives with its
-// first row, and has the run time of its last run. A resized job runs as long as all its parts
-// together, with the GPUs of the part whose GPU count comes closest to the GPU time that the job
-// held.
+// Turns rows of Slurm's accounting, in any form, into jobs: call read_row() for each row, and
+// finish(). Rows that hold no run of a job are left out with the reason, rows of one job are
+// joined, and jobs that share a number become separate jobs. A job arrives when it may run (column
+// Eligible), so that holds, begin times and dependencies do not count as waiting. A requeued job
+// arrives with its first row, and has the run time of its last run. A resized job runs as long as
+// all its parts together, with the GPUs of the part whose GPU count comes closest to the GPU time
+// that the job held.
 #pragma once
 
 #include <cstdint>
@@ -45,7 +45,7 @@ class SacctLog {
            std::vector<std::string> columns, bool is_from_spreadsheet = false);
 
   // Reads the current row, one field per column. Returns whether the row holds a run of a job.
-  bool take(const std::vector<std::string_view>& fields);
+  bool read_row(const std::vector<std::string_view>& fields);
 
   // Adds the jobs to `rows`. Throws InputError about a setting that has no effect on the log.
   void finish();
@@ -86,18 +86,18 @@ class SacctLog {
   bool has_time(int column) const;
   int find(std::string_view column) const;
   template <size_t... I>
-  Columns find_all(std::index_sequence<I...>) const {
+  Columns find_all_columns(std::index_sequence<I...>) const {
     return {find(used_columns()[I])..., find(config_.tenant)};
   }
   void check_columns() const;
   void check_settings() const;
-  bool is_given(const char* key) const;
+  bool is_setting_given(const char* key) const;
   bool unusable(int column, const std::string& reason, const std::string& expected);
   bool unusable(const SlurmFlaw& flaw);
 
   const char* reason_not_a_run(std::string_view state, bool& unallocated) const;
   bool ran_no_time() const;
-  uint32_t cluster_of();
+  uint32_t cluster_index_of_row();
   bool read_timestamp(int column, AmbiguousTime& out);
   bool read_duration(int column, int64_t& out_us);
   bool read_number(int column, int64_t& out);
@@ -109,10 +109,10 @@ class SacctLog {
   void mark(const std::string& id, const char* reason, bool had_decimal_zero);
   void cut_decimal_zeros();
 
-  void join_all();
+  void join_rows_of_jobs();
   void join_rows(std::vector<Run*> runs, const std::vector<UnstartedRow*>& unstarted);
   bool is_continuation(const Run& before, const Run& run) const;
-  static bool is_later(const UnstartedRow& mark, const Run& run);
+  static bool follows_run(const UnstartedRow& mark, const Run& run);
   Run* join_chain(const std::vector<Run*>& chain, const std::vector<UnstartedRow*>& unstarted);
   void drop(Run& run, const char* reason);
   std::string full_id(uint32_t cluster, const std::string& id) const;
