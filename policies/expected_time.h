@@ -25,7 +25,7 @@ class ExpectedRunTime {
         return static_cast<double>(limit_us) * 1e-6;
       }
     }
-    return estimate_.total_s(view_, slot);
+    return estimate_.predicted_total_s(view_, slot);
   }
 
   // Returns total_s() minus the time that the job has run, in microseconds and at least 1.

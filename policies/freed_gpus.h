@@ -30,7 +30,7 @@ class FreedGpus {
     max_nodes_ = min_nodes(view.spec(), gpus);
     const Placer placer(view);
     for (int32_t c = 0; c <= view.spec().max_node_gpus; ++c) {
-      nodes_with_.push_back(placer.count_nodes(c));
+      nodes_with_.push_back(placer.count_nodes_with_free(c));
     }
   }
 

@@ -140,7 +140,7 @@ bool PreemptionPlanner::fits_now(int32_t slot, const std::vector<int32_t>& nodes
   }
   const Placer placer(view_);
   return std::any_of(nodes.begin(), nodes.end(),
-                     [&](int32_t node) { return placer.takes(slot, node); });
+                     [&](int32_t node) { return placer.has_room_on_node(slot, node); });
 }
 
 bool PreemptionPlanner::list_victims_by_trial_placement(const RankedJob& job) {

@@ -125,9 +125,9 @@ YARD_WIDE void relu_segment_sum(const RowSegments& of, const float* bias, const 
   }
 }
 
-YARD_WIDE void sum_gradient(const RowSegments& of, const float* bias, const float* lines,
-                            const float* __restrict sum_gradient, float* __restrict rows,
-                            float* __restrict lines_gradient) {
+YARD_WIDE void relu_segment_sum_backward(const RowSegments& of, const float* bias,
+                                         const float* lines, const float* __restrict sum_gradient,
+                                         float* __restrict rows, float* __restrict lines_gradient) {
   const int64_t width = of.width;
   std::vector<float> both;
   for (int64_t b = 0; b < of.samples; ++b, sum_gradient += width, lines_gradient += width) {

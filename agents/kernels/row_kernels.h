@@ -42,7 +42,7 @@ void relu_segment_sum(const RowSegments& of, const float* bias, const float* lin
                       const float* rows, float* sum);
 
 // Backward of relu_segment_sum(): overwrites rows with their gradient, adds it to the lines'.
-void sum_gradient(const RowSegments& of, const float* bias, const float* lines,
-                  const float* sum_gradient, float* rows, float* lines_gradient);
+void relu_segment_sum_backward(const RowSegments& of, const float* bias, const float* lines,
+                               const float* sum_gradient, float* rows, float* lines_gradient);
 
 }  // namespace yard

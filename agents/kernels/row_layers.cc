@@ -118,8 +118,8 @@ struct SegmentSum : torch::autograd::Function<SegmentSum> {
     const auto d_w = torch::zeros({x.size(1), w.size(0)}), d_c = torch::zeros_like(lines);
     for_blocks(offset, [&](const Block& block) {
       multiply(block.part(x), matrix(w).transpose(), at(rows));
-      sum_gradient(block.of(w.size(0)), at(b), at(lines, block.sample), at(of_sum, block.sample),
-                   at(rows), at(d_c, block.sample));
+      relu_segment_sum_backward(block.of(w.size(0)), at(b), at(lines, block.sample),
+                                at(of_sum, block.sample), at(rows), at(d_c, block.sample));
       multiply(block.part(x).transpose(), block.all(rows), at(d_w), WriteMode::kAccumulate);
     });
     return {{}, d_w.t(), d_c.sum(0), d_c, {}};

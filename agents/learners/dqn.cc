@@ -50,7 +50,7 @@ class Dqn final : public Learner {
       const torch::Tensor& offset = target_outputs[i].seen.offset;
       const auto action = argmax_action(chosen[i].output.logits(), offset);
       const auto q = (target_outputs[i].output.value() +
-                      logit_below_best(target_outputs[i].output.logits(), action, offset))
+                      logit_minus_best(target_outputs[i].output.logits(), action, offset))
                          .contiguous();
       values.insert(values.end(), q.data_ptr<float>(), q.data_ptr<float>() + q.numel());
     }
@@ -60,7 +60,7 @@ class Dqn final : public Learner {
   Loss loss(Network& network, const Minibatch& batch) const override {
     const NetworkOutput output = network.forward(batch.seen, {kPolicyHead, kValueHead});
     const auto q =
-        output.value() + logit_below_best(output.logits(), batch.action, batch.seen.offset);  // (B)
+        output.value() + logit_minus_best(output.logits(), batch.action, batch.seen.offset);  // (B)
     Loss out;
     out.each = torch::nn::functional::huber_loss(
         q, batch.target,
@@ -77,14 +77,14 @@ class Dqn final : public Learner {
   }
 
  protected:
-  int32_t pick(const ActionDistribution& o, Rng& rng) const override {
+  int32_t pick_action(const ActionDistribution& o, Rng& rng) const override {
     const bool explores = rng.uniform() < epsilon();
     std::vector<int32_t> legal;
     for (int32_t choice = 0; choice <= o.rows(); ++choice) {
-      if (o.mask[o.action(choice)]) legal.push_back(choice);
+      if (o.mask[o.action_of_choice(choice)]) legal.push_back(choice);
     }
-    if (explores) return o.action(legal[rng.below(static_cast<uint32_t>(legal.size()))]);
-    return o.action(*std::ranges::max_element(
+    if (explores) return o.action_of_choice(legal[rng.below(static_cast<uint32_t>(legal.size()))]);
+    return o.action_of_choice(*std::ranges::max_element(
         legal, {}, [&](int32_t choice) { return o.log_prob[static_cast<size_t>(choice)]; }));
   }
 

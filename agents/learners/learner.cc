@@ -7,12 +7,12 @@ namespace yard {
 
 // Inverse of the cumulative distribution. If rounding leaves the draw beyond the last probability,
 // returns the last legal action.
-int32_t Learner::pick(const ActionDistribution& o, Rng& rng) const {
+int32_t Learner::pick_action(const ActionDistribution& o, Rng& rng) const {
   const double u = rng.uniform();
   int32_t last = o.nothing;
   double sum = 0;
   for (int32_t choice = 0; choice <= o.rows(); ++choice) {
-    const int32_t action = o.action(choice);
+    const int32_t action = o.action_of_choice(choice);
     if (!o.mask[action]) continue;
     sum += std::exp(static_cast<double>(o.log_prob[static_cast<size_t>(choice)]));
     last = action;
@@ -26,15 +26,16 @@ SampledAction Learner::act(const ActionDistribution& o, Rng& rng) const {
   std::vector<int32_t> explorable;  // legal actions
   for (int32_t choice = 0; choice <= o.rows() && o.exploration_mask != nullptr && explore > 0;
        ++choice) {
-    const int32_t action = o.action(choice);
+    const int32_t action = o.action_of_choice(choice);
     if (o.mask[action] && o.exploration_mask[action]) explorable.push_back(action);
   }
   if (explorable.empty()) {
-    const int32_t action = pick(o, rng);
+    const int32_t action = pick_action(o, rng);
     return {action, o.log_prob_of(action)};
   }
   const auto count = static_cast<uint32_t>(explorable.size());
-  const int32_t action = rng.uniform() < explore ? explorable[rng.below(count)] : pick(o, rng);
+  const int32_t action =
+      rng.uniform() < explore ? explorable[rng.below(count)] : pick_action(o, rng);
   const double of_exploration = std::ranges::count(explorable, action) > 0 ? 1.0 / count : 0.0;
   const double of_policy = std::exp(static_cast<double>(o.log_prob_of(action)));
   return {action,

@@ -82,9 +82,10 @@ class Learner {
 
   virtual ~Learner() = default;
   virtual Requirements requirements() const = 0;
-  // Samples a legal action. If the exploration mask has no legal action, returns that of pick().
-  // With probability requirements().explore, one of the actions to explore is drawn uniformly;
-  // otherwise pick() chooses. If pick() samples from pi, the log-probability returned is log mu(a):
+  // Samples a legal action. If the exploration mask has no legal action, returns that of
+  // pick_action(). With probability requirements().explore, one of the actions to explore is drawn
+  // uniformly; otherwise pick_action() chooses. If pick_action() samples from pi, the
+  // log-probability returned is log mu(a):
   //   mu = (1 - e) pi + e h,   h = 1 / (actions in the exploration mask) for those, else 0
   SampledAction act(const ActionDistribution& options, Rng& rng) const;
   virtual Returns compute_advantages(const Experience& experience) = 0;
@@ -96,7 +97,7 @@ class Learner {
 
  protected:
   // Returns a legal action. The default samples from the policy.
-  virtual int32_t pick(const ActionDistribution& options, Rng& rng) const;
+  virtual int32_t pick_action(const ActionDistribution& options, Rng& rng) const;
 };
 
 using LearnerRegistry = Registry<Learner>;

@@ -71,7 +71,7 @@ std::vector<BatchOutput> forward_samples(Network& network, const Rollout& rollou
   constexpr int64_t kRowsPerPart = 12'288;
   const std::vector<SampleRange> parts = split_by_rows(rollout.row_counts(samples), kRowsPerPart);
   std::vector<BatchOutput> out(parts.size());
-  threads.each(static_cast<int>(parts.size()), [&](int part) {
+  threads.parallel_for_each(static_cast<int>(parts.size()), [&](int part) {
     const torch::NoGradGuard no_grad;  // for this thread
     const auto i = static_cast<size_t>(part);
     out[i].seen = rollout.batch(std::span(samples).subspan(parts[i].from, parts[i].count));

@@ -120,7 +120,7 @@ Returns average_reward_gae(const Rollout& r, std::span<const float> last_value, 
   });
 }
 
-Returns group_advantages(const Rollout& r, int worlds, int group, double horizon_s,
+Returns group_advantages(const Rollout& r, int worlds, int group_size, double horizon_s,
                          double reward_scale) {
   const auto trajectories = r.trajectories(worlds);
   std::vector<ReturnCurve> curves;
@@ -128,11 +128,11 @@ Returns group_advantages(const Rollout& r, int worlds, int group, double horizon
     curves.emplace_back(r, trajectory, horizon_s, reward_scale);
   Returns out{std::vector<float>(static_cast<size_t>(r.size())), {}};
   for (int n = 0; n < worlds; ++n) {
-    const int first = n / group * group;
+    const int first = n / group_size * group_size;
     const auto& trajectory = trajectories[static_cast<size_t>(n)];
     // What follows a truncation is unknown, so no environment of the group is compared beyond it.
     double cut_s = std::numeric_limits<double>::infinity();
-    for (int m = first; m < first + group; ++m) {
+    for (int m = first; m < first + group_size; ++m) {
       const auto& other = trajectories[static_cast<size_t>(m)];
       if (other.empty() || r.ending[static_cast<size_t>(other.back())] != Ending::kTruncated)
         continue;
@@ -147,9 +147,9 @@ Returns group_advantages(const Rollout& r, int worlds, int group, double horizon
       const double at_s = r.at_s[i];
       if (at_s >= cut_s) continue;
       double others = 0;
-      for (int m = first; m < first + group; ++m) {
+      for (int m = first; m < first + group_size; ++m) {
         const ReturnCurve& curve = curves[static_cast<size_t>(m)];
-        if (m != n) others += until_cut(curve, at_s, curve.from_time(at_s)) / (group - 1);
+        if (m != n) others += until_cut(curve, at_s, curve.from_time(at_s)) / (group_size - 1);
       }
       const ReturnCurve& curve = curves[static_cast<size_t>(n)];
       out.advantage[i] = static_cast<float>(until_cut(curve, at_s, curve.from_sample(k)) - others);
@@ -158,11 +158,11 @@ Returns group_advantages(const Rollout& r, int worlds, int group, double horizon
   return out;
 }
 
-void subtract_expert_rewards(Rollout& r, int worlds, int group) {
+void subtract_expert_rewards(Rollout& r, int worlds, int group_size) {
   const auto trajectories = r.trajectories(worlds);
   std::vector<float> relative = r.reward;
   for (int n = 0; n < worlds; ++n) {
-    const RewardCurve heuristic(r, trajectories[static_cast<size_t>(n / group * group)]);
+    const RewardCurve heuristic(r, trajectories[static_cast<size_t>(n / group_size * group_size)]);
     const auto& trajectory = trajectories[static_cast<size_t>(n)];
     double so_far = 0;
     for (size_t k = 0; k < trajectory.size(); ++k) {

@@ -39,7 +39,7 @@ Returns average_reward_gae(const Rollout& rollout, std::span<const float> last_v
 // al., "Learning scheduling algorithms for data processing clusters", 2019, section 5.3: the noise
 // of arrivals cancels). If episodes are truncated, returns count only up to the first truncation in
 // the group. Requires: one whole episode per environment.
-Returns group_advantages(const Rollout& rollout, int worlds, int group, double horizon_s,
+Returns group_advantages(const Rollout& rollout, int worlds, int group_size, double horizon_s,
                          double reward_scale);
 
 // Subtracts the reward of the expert, which the first environment of each group follows:
@@ -48,6 +48,6 @@ Returns group_advantages(const Rollout& rollout, int worlds, int group, double h
 //   sum_i r_i = G - G_expert
 // (SchedInspector's reward, the improvement over a base scheduler, Zhang et al., HPDC 2022, here as
 // it accrues). Requires: one whole episode per environment.
-void subtract_expert_rewards(Rollout& rollout, int worlds, int group);
+void subtract_expert_rewards(Rollout& rollout, int worlds, int group_size);
 
 }  // namespace yard

@@ -175,8 +175,8 @@ torch::Tensor log_probs(const torch::Tensor& logits, const torch::Tensor& offset
 }
 
 torch::Tensor action_logits(const torch::Tensor& prior, const torch::Tensor& score,
-                            const torch::Tensor& nothing, const torch::Tensor& offset) {
-  return ActionLogits::apply(prior, score, nothing, offset);
+                            const torch::Tensor& noop_score, const torch::Tensor& offset) {
+  return ActionLogits::apply(prior, score, noop_score, offset);
 }
 
 torch::Tensor argmax_action(const torch::Tensor& logits, const torch::Tensor& offset) {
@@ -196,7 +196,7 @@ ActionStats action_stats(const torch::Tensor& logits, const torch::Tensor& actio
   return {out[0], out[1]};
 }
 
-torch::Tensor logit_below_best(const torch::Tensor& logits, const torch::Tensor& action,
+torch::Tensor logit_minus_best(const torch::Tensor& logits, const torch::Tensor& action,
                                const torch::Tensor& offset) {
   return LogitGap::apply(logits, action, offset);
 }

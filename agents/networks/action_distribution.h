@@ -20,7 +20,7 @@ struct ActionDistribution {
       nullptr;  // 1: exploration may take this action; null: not requested
 
   int32_t rows() const { return static_cast<int32_t>(log_prob.size()) - 1; }
-  int32_t action(int32_t choice) const { return choice < rows() ? choice : nothing; }
+  int32_t action_of_choice(int32_t choice) const { return choice < rows() ? choice : nothing; }
   float log_prob_of(int32_t action) const {
     return log_prob[static_cast<size_t>(std::min(action, rows()))];
   }
@@ -28,7 +28,7 @@ struct ActionDistribution {
 
 // Adds the scores of the rows (R) and of the no-op (B, 1) to the prior (R + B).
 torch::Tensor action_logits(const torch::Tensor& prior, const torch::Tensor& score,
-                            const torch::Tensor& nothing, const torch::Tensor& offset);
+                            const torch::Tensor& noop_score, const torch::Tensor& offset);
 
 // Without gradients, log_probs() returns log pi (R + B) and argmax_action() the index of the most
 // likely action (B) int64. The index of the no-op follows that of the last row.
@@ -46,7 +46,7 @@ ActionStats action_stats(const torch::Tensor& logits, const torch::Tensor& actio
                          const torch::Tensor& offset);
 
 // Returns l_a - max_i l_i (B): the logit of the action minus the largest logit.
-torch::Tensor logit_below_best(const torch::Tensor& logits, const torch::Tensor& action,
+torch::Tensor logit_minus_best(const torch::Tensor& logits, const torch::Tensor& action,
                                const torch::Tensor& offset);
 
 // KL(pi || q) = sum_i pi_i (log pi_i - log q_i) (B), where q is the softmax of the prior (R + B).

@@ -7,7 +7,7 @@
 namespace yard {
 namespace {
 
-using Config = HiddenConfig<128>;
+using Config = HiddenLayersConfig<128>;
 
 class FlatNet final : public Network {
  public:
@@ -31,11 +31,11 @@ class FlatNet final : public Network {
     window_ = register_module("window", std::make_shared<TorchWindowLayer>(shape, h));
     trunk_ = register_module("trunk", make_mlp({h, h}));
     // Zero: the untrained policy equals the prior.
-    scores_ = layer("scores", h, shape.actions(), 0.0, true);
-    value_ = layer("value", h, 1, 1.0, true);
+    scores_ = register_linear("scores", h, shape.actions(), 0.0, true);
+    value_ = register_linear("value", h, 1, 1.0, true);
   }
 
-  NamedTensors policy() const override {
+  NamedTensors policy_tensors() const override {
     NamedTensors out = window_->tensors("window");
     for (auto& named : named_mlp_tensors("trunk", trunk_, scores_)) out.push_back(std::move(named));
     return out;

@@ -10,7 +10,7 @@
 namespace yard {
 namespace {
 
-using Config = HiddenConfig<32>;
+using Config = HiddenLayersConfig<32>;
 
 class JobScorerNet final : public Network {
  public:
@@ -40,23 +40,23 @@ class JobScorerNet final : public Network {
   void make_layers(const ObservationShape& shape) override {
     const int64_t h = config_.hidden, f = shape.row_features, c = shape.cluster_features;
     const double relu = std::sqrt(2.0);
-    w1_job_ = layer("w1_job", f, h, relu, true);
-    w1_cluster_ = layer("w1_cluster", c, h, relu, false);
-    w2_ = layer("w2", h, h, relu, true);
+    w1_job_ = register_linear("w1_job", f, h, relu, true);
+    w1_cluster_ = register_linear("w1_cluster", c, h, relu, false);
+    w2_ = register_linear("w2", h, h, relu, true);
     // Zero: the untrained policy equals the prior.
-    w3_ = layer("w3", h, 1, 0.0, true);
-    w4_pool_ = layer("w4_pool", h, h, relu, true);
-    w4_cluster_ = layer("w4_cluster", c, h, relu, false);
-    w5_ = layer("w5", h, 1, 0.0, true);
-    v1_job_ = layer("v1_job", f, h, relu, true);
-    v1_cluster_ = layer("v1_cluster", c, h, relu, false);
-    v2_pool_ = layer("v2_pool", h, h, relu, true);
-    v2_cluster_ = layer("v2_cluster", c, h, relu, false);
-    v3_ = layer("v3", h, 1, 1.0, true);
+    w3_ = register_linear("w3", h, 1, 0.0, true);
+    w4_pool_ = register_linear("w4_pool", h, h, relu, true);
+    w4_cluster_ = register_linear("w4_cluster", c, h, relu, false);
+    w5_ = register_linear("w5", h, 1, 0.0, true);
+    v1_job_ = register_linear("v1_job", f, h, relu, true);
+    v1_cluster_ = register_linear("v1_cluster", c, h, relu, false);
+    v2_pool_ = register_linear("v2_pool", h, h, relu, true);
+    v2_cluster_ = register_linear("v2_cluster", c, h, relu, false);
+    v3_ = register_linear("v3", h, 1, 1.0, true);
   }
 
   // A layer with one output is a vector in the checkpoint; flatten() is a view of its weight.
-  NamedTensors policy() const override {
+  NamedTensors policy_tensors() const override {
     return {{"w1_job", w1_job_->weight},
             {"w1_cluster", w1_cluster_->weight},
             {"b1", w1_job_->bias},

@@ -31,14 +31,14 @@ class KernelNet final : public Network {
     const int64_t c = shape.cluster_features;
     kernel_ = register_module("kernel", make_mlp({shape.row_features + c, 32, 16, 8}));
     // Zero: the untrained policy equals the prior.
-    score_ = layer("score", 8, 1, 0.0, true);
-    nothing_ = layer("nothing", c, 1, 0.0, true);
+    score_ = register_linear("score", 8, 1, 0.0, true);
+    nothing_ = register_linear("nothing", c, 1, 0.0, true);
     window_ = register_module("window", std::make_shared<TorchWindowLayer>(shape, 64));
     critic_ = register_module("critic", make_mlp({64, 32, 8}));
-    value_ = layer("value", 8, 1, 1.0, true);
+    value_ = register_linear("value", 8, 1, 1.0, true);
   }
 
-  NamedTensors policy() const override {
+  NamedTensors policy_tensors() const override {
     NamedTensors out = named_mlp_tensors("kernel", kernel_, score_);
     for (auto& named : named_mlp_tensors("nothing", {}, nothing_)) out.push_back(std::move(named));
     return out;

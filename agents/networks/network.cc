@@ -51,24 +51,24 @@ torch::Tensor Network::standardised_cluster(const RaggedBatch& batch) const {
   return standard(batch.cluster, cluster_mean_, cluster_scale_);
 }
 
-NamedTensors Network::policy_and_normaliser() const {
+NamedTensors Network::policy_and_normaliser_tensors() const {
   NamedTensors out = {{"job_mean", job_mean_},
                       {"job_scale", job_scale_},
                       {"cluster_mean", cluster_mean_},
                       {"cluster_scale", cluster_scale_}};
-  for (auto& named : policy()) out.push_back(std::move(named));
+  for (auto& named : policy_tensors()) out.push_back(std::move(named));
   return out;
 }
 
 Tensors Network::export_policy() const {
   Tensors out;
-  for (const auto& [name, tensor] : policy_and_normaliser()) out[name] = to_tensor(tensor);
+  for (const auto& [name, tensor] : policy_and_normaliser_tensors()) out[name] = to_tensor(tensor);
   return out;
 }
 
 void Network::import_policy(const Tensors& tensors, const std::string& where) {
   torch::NoGradGuard no_grad;
-  const NamedTensors own = policy_and_normaliser();
+  const NamedTensors own = policy_and_normaliser_tensors();
   for (const auto& [name, to] : own) {
     const auto from = tensors.find(name);
     const std::string expected =
@@ -112,8 +112,8 @@ torch::nn::Linear orthogonal_linear(int64_t in, int64_t out, double gain, bool b
   return layer;
 }
 
-torch::nn::Linear Network::layer(const char* name, int64_t in, int64_t out, double gain,
-                                 bool bias) {
+torch::nn::Linear Network::register_linear(const char* name, int64_t in, int64_t out, double gain,
+                                           bool bias) {
   return register_module(name, orthogonal_linear(in, out, gain, bias));
 }
 

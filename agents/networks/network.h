@@ -75,15 +75,16 @@ class Network : public torch::nn::Module {
     return std::ranges::find(heads, head) != heads.end();
   }
   // Registers an orthogonal_linear().
-  torch::nn::Linear layer(const char* name, int64_t in, int64_t out, double gain, bool bias);
+  torch::nn::Linear register_linear(const char* name, int64_t in, int64_t out, double gain,
+                                    bool bias);
   // Returns the policy's tensors by name for export and import, without the normaliser's tensors.
-  virtual NamedTensors policy() const = 0;
+  virtual NamedTensors policy_tensors() const = 0;
 
   torch::Tensor standardised_jobs(const RaggedBatch& batch) const;     // (R, F)
   torch::Tensor standardised_cluster(const RaggedBatch& batch) const;  // (B, C)
 
  private:
-  NamedTensors policy_and_normaliser() const;
+  NamedTensors policy_and_normaliser_tensors() const;
 
   torch::Tensor job_mean_, job_scale_, cluster_mean_, cluster_scale_;  // buffers
 };
@@ -92,7 +93,7 @@ using NetworkRegistry = Registry<Network>;
 
 // Settings of a network whose layers all have `hidden` units.
 template <int kDefault>
-struct HiddenConfig {
+struct HiddenLayersConfig {
   int hidden = kDefault;
   void fields(FieldList& f) { f("hidden", hidden, 1, int{kMaxHidden}, "hidden units per layer"); }
 };

@@ -10,7 +10,7 @@
 namespace yard {
 namespace {
 
-using Config = HiddenConfig<32>;
+using Config = HiddenLayersConfig<32>;
 
 // Pads the rows of each sample to the length of the longest. Only attention uses this layout; all
 // layers run on rows which exist.
@@ -94,23 +94,23 @@ class SetTransformerNet final : public Network {
   void make_layers(const ObservationShape& shape) override {
     const int64_t h = config_.hidden, c = shape.cluster_features, in = shape.row_features + c;
     const double relu = std::sqrt(2.0);
-    embed_ = layer("embed", in, h, relu, true);
-    query_ = layer("query", h, h, 1.0, false);
-    key_ = layer("key", h, h, 1.0, false);
-    mix_ = layer("mix", h, h, 1.0, false);
-    widen_ = layer("widen", h, h, relu, true);
+    embed_ = register_linear("embed", in, h, relu, true);
+    query_ = register_linear("query", h, h, 1.0, false);
+    key_ = register_linear("key", h, h, 1.0, false);
+    mix_ = register_linear("mix", h, h, 1.0, false);
+    widen_ = register_linear("widen", h, h, relu, true);
     seed_ = register_parameter("seed", torch::zeros({h}));  // uniform pooling at first
     pooled_ = register_module("pooled", make_mlp({h + c, h}));
     // Zero: the untrained policy equals the prior.
-    score_ = layer("score", h, 1, 0.0, true);
-    nothing_ = layer("nothing", h, 1, 0.0, true);
-    critic_embed_ = layer("critic_embed", in, h, relu, true);
+    score_ = register_linear("score", h, 1, 0.0, true);
+    nothing_ = register_linear("nothing", h, 1, 0.0, true);
+    critic_embed_ = register_linear("critic_embed", in, h, relu, true);
     critic_seed_ = register_parameter("critic_seed", torch::zeros({h}));
     critic_ = register_module("critic", make_mlp({h + c, h}));
-    value_ = layer("value", h, 1, 1.0, true);
+    value_ = register_linear("value", h, 1, 1.0, true);
   }
 
-  NamedTensors policy() const override {
+  NamedTensors policy_tensors() const override {
     NamedTensors out = {
         {"query", query_->weight}, {"key", key_->weight}, {"mix", mix_->weight}, {"seed", seed_}};
     const auto add = [&](const char* name, const torch::nn::Sequential& layers,

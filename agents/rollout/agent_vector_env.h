@@ -10,7 +10,7 @@ class AgentVectorEnv final : public VectorEnv {
   // Requires: as BatchEnv.
   AgentVectorEnv(std::vector<EnvSpec> env_specs, const VectorEnvOptions& options,
                  std::shared_ptr<const Agent> agent)
-      : env_(std::move(env_specs), with_task(options, std::move(agent))) {}
+      : env_(std::move(env_specs), with_agent(options, std::move(agent))) {}
 
   ObservationShape shape() const override { return env_.shape(); }
   int count() const override { return env_.worlds(); }
@@ -56,7 +56,7 @@ class AgentVectorEnv final : public VectorEnv {
   }
 
  private:
-  static BatchConfig with_task(BatchConfig config, std::shared_ptr<const Agent> agent) {
+  static BatchConfig with_agent(BatchConfig config, std::shared_ptr<const Agent> agent) {
     config.task = std::move(agent);
     return config;
   }

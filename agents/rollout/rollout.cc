@@ -197,9 +197,10 @@ std::vector<std::vector<int64_t>> Rollout::trajectories(int worlds) const {
   return out;
 }
 
-std::vector<SampleRange> split_by_rows(std::span<const int32_t> rows, int64_t most) {
+std::vector<SampleRange> split_by_rows(std::span<const int32_t> rows, int64_t rows_per_range) {
   const int64_t all = std::accumulate(rows.begin(), rows.end(), int64_t{0});
-  const int64_t parts = all <= most ? 1 : 2 * ((all + 2 * most - 1) / (2 * most));
+  const int64_t parts =
+      all <= rows_per_range ? 1 : 2 * ((all + 2 * rows_per_range - 1) / (2 * rows_per_range));
   std::vector<SampleRange> out;
   size_t from = 0;
   for (int64_t p = 1, sum = 0; p < parts; ++p) {

@@ -74,11 +74,11 @@ RaggedBatch current_batch(const VectorEnv& from, std::span<const int32_t> worlds
 RaggedBatch final_batch(const VectorEnv& from);
 
 // A range of samples. split_by_rows() splits I samples, with `rows` (I) rows each, into ranges of
-// about `most` rows, which can run in parallel. The number of ranges is 1 or even and does not
-// depend on the number of threads, so that results do not either.
+// about `rows_per_range` rows, which can run in parallel. The number of ranges is 1 or even and
+// does not depend on the number of threads, so that results do not either.
 struct SampleRange {
   size_t from, count;  // samples
 };
-std::vector<SampleRange> split_by_rows(std::span<const int32_t> rows, int64_t most);
+std::vector<SampleRange> split_by_rows(std::span<const int32_t> rows, int64_t rows_per_range);
 
 }  // namespace yard

@@ -54,7 +54,7 @@ Collector::PolicyOutput Collector::infer(std::span<const int32_t> worlds) {
   for (const int32_t n : worlds) rows.push_back(observations.rows[static_cast<size_t>(n)]);
   const std::vector<SampleRange> parts = split_by_rows(rows, kRowsPerPart);
   std::vector<std::pair<torch::Tensor, torch::Tensor>> results(parts.size());
-  threads_.each(static_cast<int>(parts.size()), [&](int part) {
+  threads_.parallel_for_each(static_cast<int>(parts.size()), [&](int part) {
     const torch::NoGradGuard no_grad;  // for this thread
     const auto i = static_cast<size_t>(part);
     const RaggedBatch batch = current_batch(worlds_, worlds.subspan(parts[i].from, parts[i].count));
@@ -74,7 +74,7 @@ Collector::PolicyOutput Collector::infer(std::span<const int32_t> worlds) {
 
 void Collector::trim_to_replay_buffer() { rollout_.keep_last(requirements_.replay); }
 
-void Collector::collect(int number, std::vector<GoldenState>* golden) {
+void Collector::collect(int update, std::vector<GoldenState>* golden) {
   torch::NoGradGuard no_grad;
   kept_ = rollout_.size();
   kept_action_rows_ = rollout_.rows();
@@ -82,7 +82,7 @@ void Collector::collect(int number, std::vector<GoldenState>* golden) {
   const bool episodes = requirements_.steps == 0;
   if (episodes && worlds_.is_done(0)) worlds_.begin_episodes();
   const int32_t actions = worlds_.shape().actions();
-  const Rng stream = Rng{config_.seed}.split(kActStream).split(static_cast<uint64_t>(number));
+  const Rng stream = Rng{config_.seed}.split(kActStream).split(static_cast<uint64_t>(update));
   std::vector<int32_t> action(static_cast<size_t>(worlds_.count())), active;
   for (int t = 0; episodes || t < requirements_.steps; ++t) {
     active.clear();

@@ -26,10 +26,10 @@ class Collector {
   // Drops the samples which no replay buffer keeps. Call it before each update.
   void trim_to_replay_buffer();
 
-  // Collects the samples of update `number` and appends them to the replayed ones. Throws
+  // Collects the samples of update `update` and appends them to the replayed ones. Throws
   // Interrupted; the environments then stay at an arbitrary step. If `golden` is not null, some of
   // the observed states are added to it.
-  void collect(int number, std::vector<GoldenState>* golden);
+  void collect(int update, std::vector<GoldenState>* golden);
 
   // Discards the samples of the last collect(). The counts below are those of the
   // last collect().
@@ -37,14 +37,14 @@ class Collector {
     rollout_.keep_first(kept_);
     mean_jcts_s_.clear();
   }
-  int64_t collected() const { return rollout_.size() - kept_; }
+  int64_t num_collected() const { return rollout_.size() - kept_; }
   int64_t collected_action_rows() const { return rollout_.rows() - kept_action_rows_; }
 
   Rollout& rollout() { return rollout_; }
   const Rollout& rollout() const { return rollout_; }
   std::vector<float> last_values();               // (N) values of the current observations
   std::vector<int64_t> samples_to_learn() const;  // new samples, without those of a leading expert
-  double expert_matches() const {
+  double num_expert_matches() const {
     return expert_matches_;
   }  // decisions equal to those of the expert
   std::vector<double> take_mean_jcts_s() { return std::exchange(mean_jcts_s_, {}); }

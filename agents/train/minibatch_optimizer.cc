@@ -108,7 +108,7 @@ bool MinibatchOptimizer::step(const Learner& learner, const Rollout& rollout,
   // Limits the parts in memory: enough to keep the threads busy, whatever the minibatch size.
   for (size_t first = 0; first < parts.size(); first += kPartsAtOnce) {
     std::vector<GradientSums> gradient_sums(std::min(kPartsAtOnce, parts.size() - first));
-    threads_.each(static_cast<int>(gradient_sums.size()), [&](int piece) {
+    threads_.parallel_for_each(static_cast<int>(gradient_sums.size()), [&](int piece) {
       const auto i = static_cast<size_t>(piece);
       const SampleRange& part = parts[first + i];
       gradient_sums[i] = compute_gradient(

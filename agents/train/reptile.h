@@ -22,7 +22,7 @@ class Reptile {
 
   // Returns the env_spec of the task which contains update `update`. Tasks visit all environments
   // in random order before any repeats.
-  int env_spec(int update) const;
+  int env_spec_index(int update) const;
 
   // Takes the outer step towards `learned`, the result of the task which ended with `update`.
   void outer_step(const Network& learned, int update);
@@ -30,7 +30,7 @@ class Reptile {
   Network& weights() const { return *weights_; }
 
  private:
-  int task(int update) const { return update / config_.meta_updates; }
+  int task_index(int update) const { return update / config_.meta_updates; }
 
   TrainConfig config_;
   std::unique_ptr<Network> weights_;

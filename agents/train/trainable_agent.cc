@@ -8,8 +8,8 @@ namespace yard {
 TrainableAgent::TrainableAgent(std::string name, const Settings& settings)
     : name_(std::move(name)), agent_(make_agent(name_, settings)) {}
 
-std::unique_ptr<VectorEnv> TrainableAgent::environments(std::vector<EnvSpec> env_specs,
-                                                        const VectorEnvOptions& options) const {
+std::unique_ptr<VectorEnv> TrainableAgent::make_environments(
+    std::vector<EnvSpec> env_specs, const VectorEnvOptions& options) const {
   return std::make_unique<AgentVectorEnv>(std::move(env_specs), options, agent_);
 }
 

@@ -17,8 +17,8 @@ class TrainableAgent {
   TrainableAgent(std::string name, const Settings& settings);
 
   const Agent& agent() const { return *agent_; }
-  std::unique_ptr<VectorEnv> environments(std::vector<EnvSpec> env_specs,
-                                          const VectorEnvOptions& options) const;
+  std::unique_ptr<VectorEnv> make_environments(std::vector<EnvSpec> env_specs,
+                                               const VectorEnvOptions& options) const;
   Checkpoint checkpoint(const TrainingResult& trained) const;
   // Returns the expert, from whose decisions training starts and with which validation compares.
   std::unique_ptr<Policy> expert() const;

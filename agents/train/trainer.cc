@@ -281,7 +281,7 @@ class Trainer::Impl {
   bool at_task_start() const { return meta_ && update_of_task(counters_.update) == 0; }
 
   void begin_task() {
-    worlds_->select_env_spec(meta_->env_spec(counters_.update));
+    worlds_->select_env_spec(meta_->env_spec_index(counters_.update));
     if (counters_.update == 0) {
       copy_network(*network_, meta_->weights());
       worlds_->reset();
@@ -396,8 +396,8 @@ class Trainer::Impl {
 
   TrainStats report_of(const UpdateStats& stats) {
     const std::vector<double> jcts = collector_.take_mean_jcts_s();
-    double sums[5] = {static_cast<double>(collector_.collected()), collector_.expert_matches(), 0,
-                      static_cast<double>(jcts.size()),
+    double sums[5] = {static_cast<double>(collector_.num_collected()),
+                      collector_.num_expert_matches(), 0, static_cast<double>(jcts.size()),
                       static_cast<double>(collector_.collected_action_rows())};
     for (const double s : jcts) sums[2] += s;
     ranks_.sum(sums);
@@ -485,7 +485,7 @@ double Trainer::latest_score() const { return impl_->counters_.latest_score; }
 double Trainer::untrained_score() const { return impl_->untrained_score_; }
 bool Trainer::done() const { return impl_->done(); }
 TrainingResult Trainer::trained() const { return impl_->trained(); }
-std::vector<std::pair<std::string, double>> Trainer::profile() const {
+std::vector<std::pair<std::string, double>> Trainer::stage_seconds() const {
   return impl_->stage_timer_.seconds();
 }
 

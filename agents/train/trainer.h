@@ -74,7 +74,7 @@ class Trainer {
   bool done() const;               // whether all updates are made or patience has run out
   TrainingResult trained() const;
   // Returns the seconds of each stage since construction, see stage_timer.h.
-  std::vector<std::pair<std::string, double>> profile() const;
+  std::vector<std::pair<std::string, double>> stage_seconds() const;
 
   class Impl;
 

@@ -53,8 +53,8 @@ BasicBatchEnv<T>::BasicBatchEnv(std::vector<EnvSpec> env_specs, const BasicBatch
   }
   signature_ = signature_of(env_specs_, config_);
   const auto n = static_cast<size_t>(config.worlds);
-  jobs_.resize(n * window());
-  final_jobs_.resize(n * window());
+  jobs_.resize(n * window_size());
+  final_jobs_.resize(n * window_size());
   cluster_.resize(n * shape_.cluster_features);
   final_cluster_.resize(n * shape_.cluster_features);
   mask_.resize(n * shape_.actions());
@@ -154,7 +154,7 @@ double BasicBatchEnv<T>::elapsed_s(int world) const {
 template <Task T>
 void BasicBatchEnv<T>::bind_to_tensors(Observation& observation, int world, const Tensors& tensors,
                                        int32_t nonzero_rows) const {
-  observation.jobs = tensors.jobs + world * window();
+  observation.jobs = tensors.jobs + world * window_size();
   observation.cluster = tensors.cluster + world * shape_.cluster_features;
   observation.mask = tensors.mask + world * shape_.actions();
   observation.filled = nonzero_rows;
@@ -348,7 +348,7 @@ void BasicBatchEnv<T>::step_world(int n, int32_t action) {
   if (continues && !cut) return;
   ending_[i] = continues ? Ending::kTruncated : Ending::kTerminated;
   if (cut) {
-    std::copy_n(p.observation.jobs, window(), final_jobs_.begin() + n * window());
+    std::copy_n(p.observation.jobs, window_size(), final_jobs_.begin() + n * window_size());
     std::copy_n(p.observation.cluster, shape_.cluster_features,
                 final_cluster_.begin() + n * shape_.cluster_features);
     final_rows_[i] = rows_[i];
@@ -395,7 +395,7 @@ std::vector<std::byte> BasicBatchEnv<T>::save() const {
     put(episode_state.memory.data(), episode_state.memory.size() * sizeof(uint64_t));
     // The draft is saved as its actions, from which restore() rebuilds it.
     episode_state.draft.undo_to(0);
-    put(episode_state.world.block().data(), episode_state.world.block().size());
+    put(episode_state.world.raw_state().data(), episode_state.world.raw_state().size());
     put(episode_state.actions_taken.data(), episode_state.actions_taken.size() * sizeof(int32_t));
     replay_actions(episode_state);
   }
@@ -427,7 +427,7 @@ void BasicBatchEnv<T>::restore(std::span<const std::byte> saved) {
     select_env_spec(p, static_cast<int32_t>(p.env_spec));
     EpisodeState& episode_state = *p.episode_state;
     apply(episode_state.memory.data(), episode_state.memory.size() * sizeof(uint64_t));
-    apply(episode_state.world.block().data(), episode_state.world.block().size());
+    apply(episode_state.world.raw_state().data(), episode_state.world.raw_state().size());
     episode_state.actions_taken.resize(static_cast<size_t>(p.actions_taken));
     apply(episode_state.actions_taken.data(), episode_state.actions_taken.size() * sizeof(int32_t));
     episode_state.world.rebuild_event_queue();

@@ -146,7 +146,7 @@ class BasicBatchEnv {
   double cumulative_reward(EpisodeState& episode_state, double job_s) const;
   void bind_to_tensors(Observation& observation, int world, const Tensors& tensors,
                        int32_t nonzero_rows) const;
-  int64_t window() const { return int64_t{shape_.rows} * shape_.row_features; }
+  int64_t window_size() const { return int64_t{shape_.rows} * shape_.row_features; }
   void select_env_spec(EnvInstance& instance, int32_t env_spec);
   int32_t draw_env_spec(const Rng& rng) const;
 

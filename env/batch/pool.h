@@ -67,7 +67,7 @@ class ThreadPool {
 
   // Calls work(i) for each i of [0, n), for few long items. When all calls have ended, rethrows the
   // exception of the lowest i whose call threw.
-  void each(int n, const std::function<void(int)>& work) {
+  void parallel_for_each(int n, const std::function<void(int)>& work) {
     std::vector<std::exception_ptr> thrown(static_cast<size_t>(n));
     const auto some = [&](int from, int to) {
       for (int i = from; i < to; ++i) {

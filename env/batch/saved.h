@@ -22,12 +22,12 @@ struct SavedWorldState {
 constexpr size_t kHashBytes = 64;  // hexadecimal hash at the start of the saved bytes
 
 template <class V>
-void append(std::string& to, const V& value) {
+void append_bytes(std::string& to, const V& value) {
   to.append(reinterpret_cast<const char*>(&value), sizeof value);
 }
 
 template <class V>
-void append(std::string& to, const V* values, int32_t count) {
+void append_bytes(std::string& to, const V* values, int32_t count) {
   to.append(reinterpret_cast<const char*>(values), sizeof(V) * static_cast<size_t>(count));
 }
 
@@ -39,9 +39,9 @@ std::string signature_of(const std::vector<EnvSpec>& env_specs, const BasicBatch
        {config.worlds, config.first_world, config.group, config.episode_jobs, config.max_decisions,
         static_cast<int>(config.wait_at_end), T::shape(config.task).actions(),
         T::shape(config.task).cluster_features}) {
-    append(all, value);
+    append_bytes(all, value);
   }
-  append(all, config.seed);
+  append_bytes(all, config.seed);
   if constexpr (std::same_as<T, AgentTask>) {
     all += config.task->feature_schema("");
     for (const auto& [key, value] : config.task->settings()) all += key + '=' + value + '\n';
@@ -50,18 +50,18 @@ std::string signature_of(const std::vector<EnvSpec>& env_specs, const BasicBatch
     const JobColumns& jobs = env_spec.fixed.jobs;
     const SpecColumns& spec = env_spec.fixed.spec;
     // Determines the sizes of a state and of the task's memory.
-    append(all, state_bytes(sizes_for(env_spec.fixed, config.episode_jobs)));
-    append(all, env_spec.fixed.allows.preempt);
-    append(all, env_spec.fixed.allows.move);
-    append(all, env_spec.fixed.costs.save_us);
-    append(all, env_spec.fixed.costs.restore(1));
-    append(all, jobs.num_users);
-    append(all, jobs.num_jobs);
-    append(all, jobs.submit_us, jobs.num_jobs);
-    append(all, jobs.gpus, jobs.num_jobs);
-    append(all, env_spec.workload->truth().work_us, jobs.num_jobs);
-    append(all, spec.node_gpus, spec.num_nodes);
-    append(all, spec.node_speed, spec.num_nodes);
+    append_bytes(all, state_bytes(sizes_for(env_spec.fixed, config.episode_jobs)));
+    append_bytes(all, env_spec.fixed.allows.preempt);
+    append_bytes(all, env_spec.fixed.allows.move);
+    append_bytes(all, env_spec.fixed.costs.save_us);
+    append_bytes(all, env_spec.fixed.costs.restore(1));
+    append_bytes(all, jobs.num_users);
+    append_bytes(all, jobs.num_jobs);
+    append_bytes(all, jobs.submit_us, jobs.num_jobs);
+    append_bytes(all, jobs.gpus, jobs.num_jobs);
+    append_bytes(all, env_spec.workload->truth().work_us, jobs.num_jobs);
+    append_bytes(all, spec.node_gpus, spec.num_nodes);
+    append_bytes(all, spec.node_speed, spec.num_nodes);
   }
   return sha256_hex(all);
 }

@@ -17,7 +17,7 @@ bool is_cluster_shorthand(const std::string& text);
 
 ClusterSpec from_yaml(const std::string& path);
 // Returns the value of `about` in a cluster file without reading the rest of the file.
-std::string read_cluster_about(const std::string& path);
+std::string read_cluster_description(const std::string& path);
 
 // Returns the names of the GPU types in the map `gpu_types` of a cluster file.
 std::vector<std::string> gpu_type_names_in_yaml(const std::string& path);

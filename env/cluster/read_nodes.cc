@@ -227,7 +227,7 @@ class NodesReader {
     const bool keep_cpu_nodes = map.flag("cpu_nodes", true);
     const std::string path = map.path("file");
     const auto listed =
-        Registry<NodeListReader>::make(group.format, {})->read(read_and_unpack_file(path), path);
+        Registry<NodeListReader>::make(group.format, {})->read(read_decompressed_file(path), path);
     std::set<std::string> names;
     const size_t first = spec_.nodes.size();
     for (const NodeListEntry& one : listed) {

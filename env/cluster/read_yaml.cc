@@ -178,7 +178,7 @@ ClusterSpec from_yaml(const std::string& path) {
   return spec;
 }
 
-std::string read_cluster_about(const std::string& path) {
+std::string read_cluster_description(const std::string& path) {
   std::string about;
   with_root(path, [&](const YamlMap& root) { about = root.text("about", ""); });
   return about;

@@ -61,7 +61,8 @@ std::map<std::string, std::string> found() {
 
 std::vector<PredefinedCluster> predefined_clusters() {
   std::vector<PredefinedCluster> out;
-  for (const auto& [name, path] : found()) out.push_back({name, path, read_cluster_about(path)});
+  for (const auto& [name, path] : found())
+    out.push_back({name, path, read_cluster_description(path)});
   return out;
 }
 

@@ -19,7 +19,7 @@ double GpuType::speed_on(std::string_view model) const {
   return it == speed_of_model.end() ? speed : it->second;
 }
 
-int32_t Node::islands() const {
+int32_t Node::num_islands() const {
   return island_gpus == 0 ? std::min(gpus, 1) : (gpus + island_gpus - 1) / island_gpus;
 }
 
@@ -126,7 +126,7 @@ ClusterSpec load_cluster(const std::string& text) {
   return spec;
 }
 
-ClusterSpec scaled(ClusterSpec cluster, double scale) {
+ClusterSpec scale_node_counts(ClusterSpec cluster, double scale) {
   if (scale == 1) return cluster;
   if (!cluster.tenants.empty()) {
     throw InputError("cluster '" + cluster.text + "'",

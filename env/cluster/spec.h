@@ -69,7 +69,7 @@ struct Node {
   int32_t nics = 1;
   double nic_gbps = 0;  // Gbit/s of one NIC
 
-  int32_t islands() const;
+  int32_t num_islands() const;
 };
 
 // A virtual cluster, partition or queue of the cluster; `name` matches Job::tenant.
@@ -126,6 +126,6 @@ ClusterSpec load_cluster(const std::string& text);
 // Multiplies the number of nodes in each run of equal nodes by `scale`, rounded, to at least one.
 // The text of the returned cluster records the scale. Throws InputError if the cluster has tenants,
 // whose quotas fit its own size only, or if it would have too many nodes.
-ClusterSpec scaled(ClusterSpec cluster, double scale);
+ClusterSpec scale_node_counts(ClusterSpec cluster, double scale);
 
 }  // namespace yard

@@ -49,7 +49,7 @@ Topology::Topology(const ClusterSpec& spec) {
   for (const Node& node : spec.nodes) {
     rack_.push_back(dense(racks, node.rack));
     pod_.push_back(dense(pods, node.pod));
-    islands_.push_back(node.islands());
+    islands_.push_back(node.num_islands());
     island_gpus_.push_back(std::max(node.island_gpus == 0 ? node.gpus : node.island_gpus, 1));
     nics_.push_back(node.nics);
   }
@@ -61,7 +61,7 @@ Topology::Topology(const ClusterSpec& spec) {
     ++rack_nodes_[static_cast<size_t>(rack_[m])];
     ++pod_nodes_[static_cast<size_t>(pod_[m])];
   }
-  add_wires(spec);
+  add_node_links(spec);
   TopologyColumns& c = columns_;
   c.num_nodes = static_cast<int32_t>(spec.nodes.size());
   c.num_racks = static_cast<int32_t>(racks.size());
@@ -82,7 +82,7 @@ Topology::Topology(const ClusterSpec& spec) {
   add_uplinks();
 }
 
-void Topology::add_wires(const ClusterSpec& spec) {
+void Topology::add_node_links(const ClusterSpec& spec) {
   std::map<std::pair<Row, Row>, int32_t> kinds;
   for (const Node& node : spec.nodes) {
     const Row gbps = gbps_of(spec, node), latency_us = latency_us_of(spec, node);

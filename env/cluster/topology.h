@@ -89,7 +89,7 @@ class Topology {
   const TopologyColumns& columns() const { return columns_; }
 
  private:
-  void add_wires(const ClusterSpec& spec);
+  void add_node_links(const ClusterSpec& spec);
   void add_uplinks();
 
   TopologyColumns columns_;

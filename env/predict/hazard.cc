@@ -3,12 +3,12 @@
 namespace yard {
 
 RemainingTime predict_remaining(const BinEdges& edges, int64_t attained_us, int64_t until_us,
-                                const float* hazards, const EndsWithinBin& ends_within_bin) {
+                                const float* hazards, const EndPositionsInBins& ends_within_bin) {
   const float attained_s = static_cast<float>(attained_us) * 1e-6F;
   const float until_s = static_cast<float>(until_us) * 1e-6F;
   float alive = 1, spent_s = 0, rank_s = 3e38F;
   // Starts at the same bin as the hazards do: they are defined from this bin on.
-  for (int32_t b = TimeBins::of_us(attained_us); b < TimeBins::kBins; ++b) {
+  for (int32_t b = TimeBins::bin_of_us(attained_us); b < TimeBins::kBins; ++b) {
     const float edge_s = edges.begin_s[b], whole_s = edges.begin_s[b + 1] - edge_s;
     constexpr float kTiny = 1e-6F;
     // A whole bin, the common case: the code below, simplified for from = 0 and to = 1.
@@ -25,8 +25,8 @@ RemainingTime predict_remaining(const BinEdges& edges, int64_t attained_us, int6
     from = from < 0 ? 0 : from > 0.98F ? 0.98F : from;
     const bool last = to <= 1;
     to = last ? (to > from ? to : from) : 1;
-    const float before = from > 0 ? ends_within_bin.share_before(b, from) : 0,
-                after = last ? ends_within_bin.share_before(b, to) : 1;
+    const float before = from > 0 ? ends_within_bin.share_ending_before(b, from) : 0,
+                after = last ? ends_within_bin.share_ending_before(b, to) : 1;
     const float chance = hazards[b] * (after - before) / (1 - hazards[b] * before + kTiny);
     // Ends are taken to fall at the middle of the part, on average.
     spent_s += alive * (to - from) * whole_s * (1 - 0.5F * chance);
@@ -40,7 +40,7 @@ RemainingTime predict_remaining(const BinEdges& edges, int64_t attained_us, int6
 }
 
 float probability_ended_within(const BinEdges& edges, int64_t attained_us, int64_t until_us,
-                               const float* hazards, const EndsWithinBin& ends_within_bin,
+                               const float* hazards, const EndPositionsInBins& ends_within_bin,
                                double left_s) {
   const int64_t by_us = attained_us + static_cast<int64_t>(left_s * 1e6);
   if (by_us >= until_us) return 1;

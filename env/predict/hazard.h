@@ -24,7 +24,7 @@ struct TimeBins {
     if (place < 1) return 0;
     return place < kBins - 1 ? static_cast<int32_t>(place) : kBins - 1;
   }
-  YARD_HD static int32_t of_us(int64_t us) {
+  YARD_HD static int32_t bin_of_us(int64_t us) {
     return us < 8'000'000 ? 0 : of(log2_coarse(static_cast<double>(us) * 1e-6));
   }
 };
@@ -53,13 +53,13 @@ struct HazardCounts {
 };
 
 // Where within each time bin jobs end: weights or shares of kCells cells of equal width.
-struct EndsWithinBin {
+struct EndPositionsInBins {
   static constexpr int32_t kCells = 8;
   float share[TimeBins::kBins][kCells];
 
   // Returns a distribution with equal shares in all cells.
-  static EndsWithinBin uniform() {
-    EndsWithinBin out;
+  static EndPositionsInBins uniform() {
+    EndPositionsInBins out;
     for (auto& bin : out.share) {
       for (float& x : bin) x = 1.0F / kCells;
     }
@@ -69,9 +69,9 @@ struct EndsWithinBin {
   YARD_HD void decay(int32_t b, float keep) {
     for (float& x : share[b]) x *= keep;
   }
-  YARD_HD void add(int32_t b, float part) { share[b][cell(part)] += 1; }
+  YARD_HD void add(int32_t b, float part) { share[b][cell_of_part(part)] += 1; }
   // Sets the shares of bin `b` from `weights` plus `even` observations spread evenly over the bin.
-  YARD_HD void blend(const EndsWithinBin& weights, int32_t b, float even) {
+  YARD_HD void set_smoothed_shares(const EndPositionsInBins& weights, int32_t b, float even) {
     float sum = even;
     for (const float x : weights.share[b]) sum += x;
     for (int32_t i = 0; i < kCells; ++i) {
@@ -79,12 +79,12 @@ struct EndsWithinBin {
     }
   }
 
-  YARD_HD static int32_t cell(float part) {
+  YARD_HD static int32_t cell_of_part(float part) {
     return part < 1 ? static_cast<int32_t>(part * kCells) : kCells - 1;
   }
   // Returns the share of the ends in bin `b` that fall into the bin's first `part` (0 to 1).
-  YARD_HD float share_before(int32_t b, float part) const {
-    const int32_t last = cell(part);
+  YARD_HD float share_ending_before(int32_t b, float part) const {
+    const int32_t last = cell_of_part(part);
     float sum = share[b][last] * (part * kCells - static_cast<float>(last));
     for (int32_t i = 0; i < last; ++i) sum += share[b][i];
     return sum;
@@ -103,11 +103,11 @@ struct RemainingTime {
 // Computes expectations from `hazards` (B) by bin and from where within bins jobs end. The job ends
 // at `until_us` if it still runs at that time. Requires: attained_us < until_us.
 RemainingTime predict_remaining(const BinEdges& edges, int64_t attained_us, int64_t until_us,
-                                const float* hazards, const EndsWithinBin& ends_within_bin);
+                                const float* hazards, const EndPositionsInBins& ends_within_bin);
 
 // Returns the probability that the job ends within `left_s` seconds.
 float probability_ended_within(const BinEdges& edges, int64_t attained_us, int64_t until_us,
-                               const float* hazards, const EndsWithinBin& ends_within_bin,
+                               const float* hazards, const EndPositionsInBins& ends_within_bin,
                                double left_s);
 
 }  // namespace yard

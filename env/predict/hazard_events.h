@@ -23,7 +23,7 @@ struct HazardEvent {
   int32_t slot, bin;
   bool ended;
   float part;  // share of the bin that the job passed
-  bool by_limit() const { return !ended && part < 1; }
+  bool ended_by_limit() const { return !ended && part < 1; }
 };
 
 class HazardEvents {

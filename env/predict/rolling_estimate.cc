@@ -7,16 +7,16 @@ void RollingEstimate::on_events(const View& view) {
     const int32_t slot = view.changed(i);
     if (!view.ended_after_running(slot)) continue;
     const float ran = ran_s(view, slot);
-    add(of_size(view, slot), ran, 0);
-    if (Mean* mean = of_user(view, slot)) add(*mean, ran, 0);
-    if (Mean* mean = of_name(view, slot)) add(*mean, ran, kLatest);
+    add(mean_of_size(view, slot), ran, 0);
+    if (Mean* mean = mean_of_user(view, slot)) add(*mean, ran, 0);
+    if (Mean* mean = mean_of_name(view, slot)) add(*mean, ran, kLatest);
   }
 }
 
-float RollingEstimate::total_s(const View& view, int32_t slot) const {
-  const Mean* mean = of_name(view, slot);
-  if (mean == nullptr || mean->jobs == 0) mean = of_user(view, slot);
-  if (mean == nullptr || mean->jobs == 0) mean = &of_size(view, slot);
+float RollingEstimate::predicted_total_s(const View& view, int32_t slot) const {
+  const Mean* mean = mean_of_name(view, slot);
+  if (mean == nullptr || mean->jobs == 0) mean = mean_of_user(view, slot);
+  if (mean == nullptr || mean->jobs == 0) mean = &mean_of_size(view, slot);
   const float total = mean->jobs > 0 ? mean->seconds : kFirst;
   const float ran = ran_s(view, slot);
   return total > ran ? total : 2 * ran;

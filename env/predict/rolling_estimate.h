@@ -30,7 +30,7 @@ class RollingEstimate {
 
   // Returns the predicted total run time in seconds. A job that has run for longer than its
   // estimate is expected to run for as long again. Requires: the slot is live.
-  float total_s(const View& view, int32_t slot) const;
+  float predicted_total_s(const View& view, int32_t slot) const;
 
  private:
   static constexpr float kLatest = 0.2F;  // least weight of the latest job of a name
@@ -48,14 +48,14 @@ class RollingEstimate {
   float ran_s(const View& view, int32_t slot) const {
     return static_cast<float>(attained_us(view, slot, attained_)) * 1e-6F;
   }
-  Mean& of_size(const View& view, int32_t slot) const {
+  Mean& mean_of_size(const View& view, int32_t slot) const {
     return means_[gpu_size_bucket(view.gpus(slot))];
   }
-  Mean* of_user(const View& view, int32_t slot) const {
+  Mean* mean_of_user(const View& view, int32_t slot) const {
     if (view.user(slot) < 0) return nullptr;
     return &means_[kJobSizes * (1 + view.user(slot)) + gpu_size_bucket(view.gpus(slot))];
   }
-  Mean* of_name(const View& view, int32_t slot) const {
+  Mean* mean_of_name(const View& view, int32_t slot) const {
     if (view.name(slot) < 0) return nullptr;
     return &means_[kJobSizes * (1 + num_users_) + view.name(slot)];
   }

@@ -104,11 +104,12 @@ struct RunTimes {
         batch_share(batch_and_user_variance() > 0
                         ? static_cast<float>(variance(batch) / batch_and_user_variance())
                         : 0.0F),
-        life{residual_life_at(0), residual_life_at(1), residual_life_at(2), residual_life_at(3),
-             residual_life_at(4), residual_life_at(5), residual_life_at(6), residual_life_at(7)} {}
+        life{residual_life_of_bin(0), residual_life_of_bin(1), residual_life_of_bin(2),
+             residual_life_of_bin(3), residual_life_of_bin(4), residual_life_of_bin(5),
+             residual_life_of_bin(6), residual_life_of_bin(7)} {}
 
   // Returns the index into `life` for a job, given the unknown share of each part, 0 to 1.
-  YARD_HD int32_t residual_life_index(float batch_unknown, float user_unknown) const {
+  YARD_HD int32_t residual_life_bin(float batch_unknown, float user_unknown) const {
     const float unknown = batch_share * batch_unknown + (1 - batch_share) * user_unknown;
     return static_cast<int32_t>(unknown * (kWidths - 1) + 0.5F);  // NOLINT: a value never below 0
   }
@@ -117,7 +118,7 @@ struct RunTimes {
   static double variance(double sd) { return sd * sd; }
 
   double batch_and_user_variance() const { return variance(batch) + variance(user); }
-  ResidualLife residual_life_at(int i) const {
+  ResidualLife residual_life_of_bin(int i) const {
     return ResidualLife(std::sqrt(variance(job) + batch_and_user_variance() * i / (kWidths - 1)));
   }
 };

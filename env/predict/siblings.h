@@ -43,7 +43,7 @@ struct LatestStartedJobs {
 
   // Calls does(job) for each job that was submitted within `far_us` of `submit_us`.
   template <class Does>
-  void each_near(int64_t submit_us, int64_t far_us, const Does& does) const {
+  void for_each_submitted_near(int64_t submit_us, int64_t far_us, const Does& does) const {
     const Sibling* at = std::ranges::lower_bound(entries, entries + count, submit_us - far_us, {},
                                                  &Sibling::submit_us);
     for (; at < entries + count && at->submit_us <= submit_us + far_us; ++at) does(*at);

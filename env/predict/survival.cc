@@ -6,7 +6,7 @@ size_t Survival::bytes(const View& view) {
   return BumpAllocator::bytes<HazardCounts>(num_rows(view)) +
          BumpAllocator::bytes<PriorStrength>(kLayers * kAges) +
          BumpAllocator::bytes<float>(kJobSizes * TimeBins::kBins) +
-         2 * BumpAllocator::bytes<EndsWithinBin>(kJobSizes) +
+         2 * BumpAllocator::bytes<EndPositionsInBins>(kJobSizes) +
          BumpAllocator::bytes<LatestStartedJobs>(kJobSizes + view.num_users()) +
          HazardEvents::bytes(view) + BumpAllocator::bytes<int32_t>(1);
 }
@@ -17,8 +17,8 @@ Survival::Survival(const View& view, BumpAllocator& bump, Attained attained)
       rows_(bump.allocate<HazardCounts>(num_rows(view))),
       prior_strengths_(bump.allocate<PriorStrength>(kLayers * kAges)),
       by_size_(bump.allocate<float>(kJobSizes * TimeBins::kBins)),
-      end_counts_(bump.allocate<EndsWithinBin>(kJobSizes)),
-      ends_within_bin_(bump.allocate<EndsWithinBin>(kJobSizes)),
+      end_counts_(bump.allocate<EndPositionsInBins>(kJobSizes)),
+      ends_within_bin_(bump.allocate<EndPositionsInBins>(kJobSizes)),
       siblings_(bump.allocate<LatestStartedJobs>(kJobSizes + view.num_users())),
       events_(view, bump, attained),
       ready_(bump.allocate<int32_t>(1)) {}
@@ -37,7 +37,7 @@ void Survival::on_events(const View& view) {
 }
 
 void Survival::hazards(const View& view, int32_t slot, float* out) const {
-  const int32_t from = TimeBins::of_us(attained_us(view, slot, attained_));
+  const int32_t from = TimeBins::bin_of_us(attained_us(view, slot, attained_));
   const float* size = size_hazards(view, slot);
   for (int32_t b = from; b < TimeBins::kBins; ++b) out[b] = size[b];
   for_each_applicable_row(view, slot, [&](Layer layer, const HazardCounts& row) {
@@ -69,7 +69,7 @@ void Survival::for_each_applicable_row(const View& view, int32_t slot, const Doe
   does(kRecent, row[kJobSizes + size]);
   row += 2 * kJobSizes;
   if (const int64_t limit_us = visible_limit_us(view, slot); limit_us > 0) {
-    does(kLimits, row[TimeBins::of_us(limit_us)]);
+    does(kLimits, row[TimeBins::bin_of_us(limit_us)]);
   }
   row += TimeBins::kBins;
   if (user >= 0)
@@ -87,12 +87,13 @@ template <class Does>
 void Survival::for_each_sibling(const View& view, int32_t slot, const Does& does) const {
   const int64_t submit_us = view.submit_us(slot);
   const int32_t gpus = view.gpus(slot);
-  siblings(view, slot).each_near(submit_us, kFarUs, [&](const LatestStartedJobs::Sibling& other) {
-    if (other.gpus != gpus || other.slot == slot) return;
-    const float apart = static_cast<float>(submit_us - other.submit_us) * (1.0F / kApartUs);
-    does(1 / (1 + apart * apart), other.slot >= 0 ? events_.bin(other.slot) : other.bin,
-         other.ended != 0);
-  });
+  siblings(view, slot)
+      .for_each_submitted_near(submit_us, kFarUs, [&](const LatestStartedJobs::Sibling& other) {
+        if (other.gpus != gpus || other.slot == slot) return;
+        const float apart = static_cast<float>(submit_us - other.submit_us) * (1.0F / kApartUs);
+        does(1 / (1 + apart * apart), other.slot >= 0 ? events_.bin(other.slot) : other.bin,
+             other.ended != 0);
+      });
 }
 
 void Survival::blend(Layer layer, const float* exposed, const float* ended, int32_t from,
@@ -109,7 +110,7 @@ void Survival::update_prior_strengths(const View& view) {
   if (events_.events().empty()) return;
   PriorStrengthUpdate changes[kLayers * kAges];
   for (const HazardEvent& p : events_.events()) {
-    if (p.by_limit()) continue;
+    if (p.ended_by_limit()) continue;
     float chance = kFirstChance;
     const auto score_layer = [&](Layer layer, float exposed, float ended) {
       changes[layer * kAges + p.bin / kAge].add(exposed, ended, chance, p.ended);
@@ -160,7 +161,7 @@ void Survival::update_size_hazards() {
       const HazardCounts& row = rows_[1 + k];
       by_size_[k * TimeBins::kBins + b] =
           posterior_hazard(row.exposed[b], row.ended[b], prior_strength(kSizes, b), any);
-      ends_within_bin_[k].blend(end_counts_[k], b, kEven);
+      ends_within_bin_[k].set_smoothed_shares(end_counts_[k], b, kEven);
     }
   }
 }

@@ -48,7 +48,7 @@ class Survival {
   }
 
   // Returns the job's limit of attained time, or kUnlimitedUs if it is hidden, unset or passed.
-  int64_t until_us(const View& view, int32_t slot) const {
+  int64_t attained_limit_us(const View& view, int32_t slot) const {
     const int64_t limit_us = visible_limit_us(view, slot);
     return limit_us > attained_us(view, slot, attained_) ? limit_us : kUnlimitedUs;
   }
@@ -59,7 +59,7 @@ class Survival {
   }
 
   // Returns where within a time bin jobs of the size class of the job in `slot` end.
-  const EndsWithinBin& ends_within_bin(const View& view, int32_t slot) const {
+  const EndPositionsInBins& ends_within_bin(const View& view, int32_t slot) const {
     return ends_within_bin_[gpu_size_bucket(view.gpus(slot))];
   }
 
@@ -114,10 +114,10 @@ class Survival {
   Attained attained_;
   int32_t num_users_;
   HazardCounts* rows_;  // (1 + 2 G + B + 4 U + A)  all, sizes, recent, limits, user sizes, names
-  PriorStrength* prior_strengths_;  // (L, E)
-  float* by_size_;                  // (G, B)  hazards by size class
-  EndsWithinBin* end_counts_;       // (G)     numbers of ends by cell of a bin
-  EndsWithinBin* ends_within_bin_;  // (G)     shares computed from end_counts_
+  PriorStrength* prior_strengths_;       // (L, E)
+  float* by_size_;                       // (G, B)  hazards by size class
+  EndPositionsInBins* end_counts_;       // (G)     numbers of ends by cell of a bin
+  EndPositionsInBins* ends_within_bin_;  // (G)     shares computed from end_counts_
   LatestStartedJobs* siblings_;  // (G + U) by user, or by size class where the trace has no users
   HazardEvents events_;
   int32_t* ready_;               // (1)

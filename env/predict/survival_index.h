@@ -91,9 +91,9 @@ struct SurvivalPriorityIndex {
     double compute(int32_t slot) const {
       float hazards[TimeBins::kBins] = {};
       survival_.hazards(view_, slot, hazards);
-      const RemainingTime ahead =
-          predict_remaining(source_.edges, attained_us(slot), survival_.until_us(view_, slot),
-                            hazards, survival_.ends_within_bin(view_, slot));
+      const RemainingTime ahead = predict_remaining(
+          source_.edges, attained_us(slot), survival_.attained_limit_us(view_, slot), hazards,
+          survival_.ends_within_bin(view_, slot));
       const Config& config = source_.config;
       const double gittins = config.preempt && view_.may_preempt() ? config.gittins : 0;
       const double log2_s =

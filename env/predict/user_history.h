@@ -74,12 +74,12 @@ class UserHistory {
   }
 
   // Must be called at every decision: prepare() for each user, then add_unfinished(), then
-  // predict(). `point` is a non-zero number of the decision, new at every decision. `shrink` is the
-  // number of jobs that the prior counts for.
-  YARD_HD void prepare(int32_t user, int32_t point, float shrink) {
+  // predict(). `decision_number` is a non-zero number of the decision, new at every decision.
+  // `shrink` is the number of jobs that the prior counts for.
+  YARD_HD void prepare(int32_t user, int32_t decision_number, float shrink) {
     UserRecord& own = records_[user + 1];  // row 0: jobs without a user, which have no siblings
     prepared_ |= uint64_t{1} << (user & 63);
-    own.prepared_at = point;
+    own.prepared_at = decision_number;
     own.alive_weight = 0;
     own.alive_sum_log2 = 0;
     own.alive_submit_us = INT64_MIN;
@@ -92,7 +92,7 @@ class UserHistory {
   // argument with the slot of every job that has run. Jobs of users without prepare() are skipped.
   // `scratch` has room for the slots.
   template <class Ran>
-  YARD_HD void add_unfinished(const View& view, const ResidualLife& life, int32_t point,
+  YARD_HD void add_unfinished(const View& view, const ResidualLife& life, int32_t decision_number,
                               int32_t* scratch, const Ran& ran) {
     int32_t n = 0;
     ran([&](int32_t slot) {
@@ -105,7 +105,7 @@ class UserHistory {
       const int32_t user = view.user(slot);
       UserRecord& own = records_[user + 1];
       const bool matters =
-          (own.prepared_at == point) & (user != kNoUser) & (view.attained_us(slot) > 0);
+          (own.prepared_at == decision_number) & (user != kNoUser) & (view.attained_us(slot) > 0);
       const int64_t submit_us = view.submit_us(slot);
       scratch[m] = slot;
       m += matters;

@@ -14,7 +14,7 @@ ColocationModel::ColocationModel(const View& view, const ThroughputModel& throug
     : view_(view), throughput_model_(throughput_model), learned_(learned), placer_(view) {
   const SpecColumns& spec = view.spec();
   for (int32_t m = 0; m < spec.num_nodes; ++m) {
-    const double used = 1 - placer_.room(m).cpus;
+    const double used = 1 - placer_.free_shares(m).cpus;
     const auto cores = static_cast<double>(spec.node_cores_milli[m]);
     allocated_cpus_.push_back(cores > 0 ? used * static_cast<double>(spec.node_cpu_milli[m]) / cores
                                         : 0);
@@ -68,7 +68,7 @@ ColocationModel::Terms ColocationModel::terms(int32_t slot, std::span<const Piec
       if (starting_job.slot != slot && p.node == node && p.gpus > 0) add(starting_job.slot, p.gpus);
     }
     here[static_cast<size_t>(kOwnType + own)] = load;
-    const double predicted_time = learned_.predicted_time(here);
+    const double predicted_time = learned_.predicted_time_per_work(here);
     if (nodes > 1 && predicted_time <= most) continue;
     out = here, most = predicted_time, load_there = load;
   }
@@ -81,9 +81,9 @@ ColocationModel::Terms ColocationModel::terms(int32_t slot, std::span<const Piec
   return out;
 }
 
-double ColocationModel::predicted_time(int32_t slot, std::span<const Piece> pieces,
-                                       const StartingJob& starting_job) const {
-  return std::max(learned_.predicted_time(terms(slot, pieces, starting_job)), 1.0 / 16);
+double ColocationModel::predicted_time_per_work(int32_t slot, std::span<const Piece> pieces,
+                                                const StartingJob& starting_job) const {
+  return std::max(learned_.predicted_time_per_work(terms(slot, pieces, starting_job)), 1.0 / 16);
 }
 
 double ColocationModel::interference_cost(int32_t slot, std::span<const Piece> pieces) const {
@@ -97,8 +97,8 @@ double ColocationModel::interference_cost(int32_t slot, std::span<const Piece> p
   double lost = 0;
   for (const int32_t other : others) {
     const std::vector<Piece> its = held_pieces(view_, other);
-    lost += view_.gpus(other) *
-            (1 - predicted_time(other, its, {}) / predicted_time(other, its, {slot, pieces}));
+    lost += view_.gpus(other) * (1 - predicted_time_per_work(other, its, {}) /
+                                         predicted_time_per_work(other, its, {slot, pieces}));
   }
   return lost;
 }

@@ -45,8 +45,8 @@ class ColocationModel {
   // Returns the linear terms of a running job on its placement.
   Terms terms(int32_t slot) const { return terms(slot, held_pieces(view_, slot), {}); }
   // Returns the predicted time per unit of work of a waiting job on `pieces`, at least 1 / 16.
-  double predicted_time(int32_t slot, std::span<const Piece> pieces) const {
-    return predicted_time(slot, pieces, {slot, pieces});
+  double predicted_time_per_work(int32_t slot, std::span<const Piece> pieces) const {
+    return predicted_time_per_work(slot, pieces, {slot, pieces});
   }
   // Returns the interference cost of placing the job on `pieces`, in GPUs.
   double interference_cost(int32_t slot, std::span<const Piece> pieces) const;
@@ -59,9 +59,11 @@ class ColocationModel {
   };
 
   Terms terms(int32_t slot, std::span<const Piece> pieces, const StartingJob& starting_job) const;
-  double predicted_time(int32_t slot, std::span<const Piece> pieces,
-                        const StartingJob& starting_job) const;
-  int job_type(int32_t slot) const { return std::max(0, throughput_model_.model(slot)) % kTypes; }
+  double predicted_time_per_work(int32_t slot, std::span<const Piece> pieces,
+                                 const StartingJob& starting_job) const;
+  int job_type(int32_t slot) const {
+    return std::max(0, throughput_model_.model_index(slot)) % kTypes;
+  }
   double cpu_overcommit(int32_t node, const StartingJob& starting_job) const;
 
   const View& view_;

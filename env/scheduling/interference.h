@@ -3,7 +3,7 @@
 //   const InterferenceModel<Fit> learned(view, bump);   // the same place in the memory every time
 //   learned.begin(start);
 //   learned.on_events(view);                            // at the start of a decision
-//   ... learned.predicted_time(terms) ...
+//   ... learned.predicted_time_per_work(terms) ...
 //   learned.scan(view, [&](int32_t slot) { return terms_of(slot); });   // at its end
 #pragma once
 
@@ -21,23 +21,23 @@ class InterferenceModel {
   using Terms = typename Fit::Terms;
 
   static size_t bytes(const View& view) {
-    return BumpAllocator::bytes<Fit>(1) + BumpAllocator::bytes<RunSample>(view.capacity());
+    return BumpAllocator::bytes<Fit>(1) + BumpAllocator::bytes<RunningJobSample>(view.capacity());
   }
 
   // Requires: the memory of `bump` is zero before the first use.
   InterferenceModel(const View& view, BumpAllocator& bump)
-      : fit_(bump.allocate<Fit>(1)), samples_(bump.allocate<RunSample>(view.capacity())) {}
+      : fit_(bump.allocate<Fit>(1)), samples_(bump.allocate<RunningJobSample>(view.capacity())) {}
 
   // Sets the initial weights, which count as one observation. Later calls have no effect.
   void begin(const Terms& start) const { fit_->begin(start, 1); }
 
-  double predicted_time(const Terms& terms) const { return fit_->predict(terms); }
+  double predicted_time_per_work(const Terms& terms) const { return fit_->predict(terms); }
   double variance(const Terms& terms) const { return fit_->variance(terms); }
 
   // Learns from the progress of running jobs since scan() at the last decision.
   void on_events(const View& view) const {
     for (const int32_t slot : view.held()) {
-      const RunSample& before = samples_[slot];
+      const RunningJobSample& before = samples_[slot];
       if (!before.runs || before.generation != view.ref(slot).generation) continue;
       const int64_t ran_us = view.attained_us(slot) - before.attained_us;
       if (ran_us < kMinUs) continue;
@@ -63,7 +63,7 @@ class InterferenceModel {
   static constexpr double kMaxTime = 20;   // upper limit of learned time per work
 
   // A running job, as it was after the last decision.
-  struct RunSample {
+  struct RunningJobSample {
     Terms terms;
     int64_t attained_us, worked_us;
     uint32_t generation;
@@ -71,7 +71,7 @@ class InterferenceModel {
   };
 
   Fit* fit_;
-  RunSample* samples_;  // (S)
+  RunningJobSample* samples_;  // (S)
 };
 
 }  // namespace yard

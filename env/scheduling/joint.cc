@@ -197,13 +197,13 @@ void JointScheduler::list_options() {
   const int32_t slot = round_.current_job;
   options_.clear();
   if (!round_.running) {
-    const bool alike = !throughput_model_.modelled(slot);
+    const bool alike = !throughput_model_.has_measured_speed(slot);
     if (alike && unplaceable_.contains(view_.request_class(slot))) return;
     // Without the wait: otherwise a victim would gain by its wait and preempt in turn.
     current_rank_ = {key(slot, job_stats(slot).left_s), view_.serial(slot)};
     options_ = option_lister_.of(slot, {true, config_.preempt, config_.move});
     if (alike && options_.empty()) unplaceable_.insert(view_.request_class(slot));
-    wait_score_ = min_score(slot);
+    wait_score_ = min_score_to_start(slot);
     score_options();
     return;
   }
@@ -298,7 +298,7 @@ double JointScheduler::ideal_score(int32_t slot) const {
 }
 
 // The score below which a waiting job keeps waiting.
-double JointScheduler::min_score(int32_t slot) const {
+double JointScheduler::min_score_to_start(int32_t slot) const {
   const double waited_s =
       static_cast<double>(view_.now_us() - view_.unchanged_since_us(slot)) * 1e-6;
   return ideal_score(slot) + log2_coarse(config_.rate_floor) - waited_s / config_.patience_s +
@@ -306,20 +306,20 @@ double JointScheduler::min_score(int32_t slot) const {
          config_.hold_by_queue * round_.queue;
 }
 
-void JointScheduler::apply(int32_t pick, Draft& draft) {
+void JointScheduler::apply(int32_t option, Draft& draft) {
   draft_ = &draft;
   const int32_t slot = round_.current_job;
-  while (pick != kStay && !try_apply(slot, options_[static_cast<size_t>(pick)])) {
-    options_.erase(options_.begin() + pick);
+  while (option != kStay && !try_apply(slot, options_[static_cast<size_t>(option)])) {
+    options_.erase(options_.begin() + option);
     score_options();
-    pick = expert_action_;
+    option = expert_action_;
   }
   if (round_.running) return;
-  if (pick == kStay) {
+  if (option == kStay) {
     round_.waits_for_better = round_.waits_for_better || !options_.empty();
     return;
   }
-  const std::vector<int32_t>& stopped = options_[static_cast<size_t>(pick)].victims;
+  const std::vector<int32_t>& stopped = options_[static_cast<size_t>(option)].victims;
   if (stopped.empty()) return;
   if (config_.move && view_.may_move()) requeue_victims(stopped);
   unplaceable_.clear();

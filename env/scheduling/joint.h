@@ -67,8 +67,9 @@ class JointScheduler {
   // since no event would follow, or if its option is not of one GPU type.
   bool may_wait_or_stay() const;
 
-  // Applies the option `pick`. Replaces an impossible option by the best possible one, if any.
-  void apply(int32_t pick, Draft& draft);
+  // Applies the option of index `option`. Replaces an impossible option by the best possible one,
+  // if any.
+  void apply(int32_t option, Draft& draft);
 
   // Ends the round: puts preemptions before starts, and sets the next decision's time in `draft`.
   void commit(Draft& draft);
@@ -85,8 +86,10 @@ class JointScheduler {
   const JobStats& job_stats(int32_t slot) const { return at_.job_stats[slot]; }
   // Returns log2 of the mean over jobs of the rate on the type, relative to each job's best rate.
   double type_rate_log2(int32_t type) const { return at_.type_rate_log2[type]; }
-  double requested_share() const { return round_.queue; }  // GPUs of waiting jobs / all GPUs, <= 1
-  double size(int32_t slot) const;                         // log8 of the job's GPUs
+  double waiting_gpu_share() const {
+    return round_.queue;
+  }                                 // GPUs of waiting jobs / all GPUs, <= 1
+  double size(int32_t slot) const;  // log8 of the job's GPUs
   bool is_visiting_running_jobs() const { return round_.running; }
   int32_t position_in_pass() const {
     return round_.line;
@@ -134,7 +137,7 @@ class JointScheduler {
   double option_score(int32_t slot, const PlacementOption& option) const;
   double ideal_score(int32_t slot) const;
   bool waiting_could_improve(const PlacementOption& option) const;
-  double min_score(int32_t slot) const;
+  double min_score_to_start(int32_t slot) const;
   bool try_apply(int32_t slot, const PlacementOption& option);
   void requeue_victims(const std::vector<int32_t>& stopped);
 

@@ -35,7 +35,7 @@ TaskPlacer::Score nearest_ideal_server(const View& view, const TaskPlacer& place
                                        double overloaded) {
   TaskPlacer::Shares most;  // free on any server that is not overloaded
   for (int32_t node = 0; node < view.spec().num_nodes; ++node) {
-    const TaskPlacer::Shares room = placer.room(node);
+    const TaskPlacer::Shares room = placer.free_shares(node);
     if (overloads(room, {}, overloaded)) continue;
     most = {std::max(most.gpus, room.gpus), std::max(most.cpus, room.cpus),
             std::max(most.mem, room.mem)};
@@ -83,7 +83,7 @@ double mlf_priority(const View& view, const RunEstimate& total_s,
   return mlf_priority(weights, mlfs_job_state(view, total_s, slot), shares);
 }
 
-double mlfs_progress_to_enough(const View& view, int32_t slot) {
+double mlfs_progress_to_target(const View& view, int32_t slot) {
   const double first = view.training_metric_at_start(slot), way = view.enough(slot) - first;
   if (way == 0) return 1;
   return std::clamp((view.training_metric_now(slot) - first) / way, 0.0, 1.0);

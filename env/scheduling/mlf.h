@@ -26,7 +26,7 @@ double mlf_priority(const View& view, const RunEstimate& total_s,
 
 // Returns the progress of the job's training metric from its first value to View::enough(), 0 to 1.
 // Requires: may_end_early().
-double mlfs_progress_to_enough(const View& view, int32_t slot);
+double mlfs_progress_to_target(const View& view, int32_t slot);
 
 // Settings of MLF-H.
 struct MlfsSettings {

@@ -13,7 +13,7 @@ constexpr int64_t kMinWorkUs = 600'000'000;
 
 double server_use(const View& view, const TaskPlacer& placer, int32_t node) {
   const SpecColumns& spec = view.spec();
-  const TaskPlacer::Shares room = placer.room(node);
+  const TaskPlacer::Shares room = placer.free_shares(node);
   double sum = 0;
   int32_t resources = 0;
   const auto add = [&](bool given, double free) {
@@ -65,7 +65,7 @@ std::optional<double> mlfs_extrapolated_metric_limit(const View& view, int32_t s
   return (halfway * (first + now) - 2 * first * now) / (before - after);
 }
 
-bool mlfs_has_reached_enough(const View& view, int32_t slot) {
+bool mlfs_has_reached_target(const View& view, int32_t slot) {
   const double first = view.training_metric_at_start(slot), enough = view.enough(slot);
   const double now = view.training_metric_now(slot);
   return first > enough ? now <= enough : now >= enough;
@@ -78,7 +78,7 @@ void mlfs_end_jobs_early(const View& view, const MlfsLoadControlSettings& rule, 
   std::vector<int32_t> to_end;
   for (const int32_t slot : view.held()) {
     if (view.phase(slot) != Phase::kRunning || !view.may_end_early(slot)) continue;
-    if ((overloaded && mlfs_has_reached_enough(view, slot)) ||
+    if ((overloaded && mlfs_has_reached_target(view, slot)) ||
         near_its_limit(view, slot, rule.near_limit)) {
       to_end.push_back(slot);
     }

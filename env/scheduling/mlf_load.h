@@ -30,7 +30,7 @@ bool mlfs_is_cluster_overloaded(const View& view, const MlfsLoadControlSettings&
 std::optional<double> mlfs_extrapolated_metric_limit(const View& view, int32_t slot);
 
 // Returns whether the training metric has reached View::enough(). Requires: may_end_early().
-bool mlfs_has_reached_enough(const View& view, int32_t slot);
+bool mlfs_has_reached_target(const View& view, int32_t slot);
 
 // Ends jobs by MLF-C, in order of submission. While jobs that may be ended hold GPUs, requests a
 // decision in the next round, because the progress of training causes no event.

@@ -45,9 +45,10 @@ struct NodeLoadTerms {
         own.gpus += static_cast<double>(count_bits(view.part_mask(q))) /
                     std::max(1, view.spec().node_gpus[node]);
         if (!view.shaped(slot)) continue;
-        own.cpus += placer.need(slot, view.part_role_group(q), node).cpus * view.part_tasks(q);
+        own.cpus +=
+            placer.needed_shares(slot, view.part_role_group(q), node).cpus * view.part_tasks(q);
       }
-      const TaskPlacer::Shares room = placer.room(node);
+      const TaskPlacer::Shares room = placer.free_shares(node);
       gpus = std::max(gpus, 1 - room.gpus - own.gpus);
       cpus = std::max(cpus, 1 - room.cpus - own.cpus);
     }

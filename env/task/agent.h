@@ -189,7 +189,7 @@ class ConfiguredAgent : public Agent {
   explicit ConfiguredAgent(const Settings& settings) : config_(parse<Config>(settings)) {}
   explicit ConfiguredAgent(const Config& config) : config_(config) {}
   std::vector<std::pair<std::string, std::string>> settings() const final {
-    return record(config_);
+    return keys_and_values(config_);
   }
 
  protected:
@@ -200,7 +200,7 @@ class ConfiguredAgent : public Agent {
 template <class Config>
 Agent::PolicyWithSettings policy_with_settings(const std::string& name, const Config& config) {
   Agent::PolicyWithSettings out{name, {}};
-  for (const auto& [key, value] : record(config)) out.settings.set(key, value, "training");
+  for (const auto& [key, value] : keys_and_values(config)) out.settings.set(key, value, "training");
   return out;
 }
 

@@ -20,11 +20,11 @@ struct Candidate {
   int32_t gpus;
   int32_t ran;  // 1: the job has run before
   float log2_gpus;
-  float log2_attained;          // log2 of attained seconds
-  float log2_median;            // log2 of the predicted total run time in seconds
-  float siblings;               // number of siblings (UserHistory::Prediction)
-  float known;                  // share of the user's own history in the prediction, 0 to 1
-  int32_t residual_life_index;  // index into the array RunTimes::life
+  float log2_attained;        // log2 of attained seconds
+  float log2_median;          // log2 of the predicted total run time in seconds
+  float siblings;             // number of siblings (UserHistory::Prediction)
+  float known;                // share of the user's own history in the prediction, 0 to 1
+  int32_t residual_life_bin;  // index into the array RunTimes::life
 
   YARD_HD static uint64_t packed_sort_key(float key, int32_t serial) {
     uint32_t bits;

@@ -136,7 +136,7 @@ float passed_limits(const View& view, const Parameters& config, int32_t slot) {
 void write_features(const View& view, const Parameters& config, const Candidate& c,
                     JobFeatures& f) {
   constexpr float kTimeUnit = 1.0F / 8;
-  const ResidualLife& life = config.run_times.life[c.residual_life_index];
+  const ResidualLife& life = config.run_times.life[c.residual_life_bin];
   f.gpus = c.log2_gpus * 0.25F;
   f.age = (log2_seconds(view.now_us() - c.submit_us) - 8) * kTimeUnit;
   f.attained = (c.log2_attained - 8) * kTimeUnit;
@@ -445,11 +445,11 @@ class Dispatcher final : public ConfiguredAgent<Config> {
       c.log2_median = expected.log2_median;
       c.siblings = expected.siblings;
       c.known = 1 - expected.user_unknown;
-      c.residual_life_index =
-          config.run_times.residual_life_index(expected.batch_unknown, expected.user_unknown);
+      c.residual_life_bin =
+          config.run_times.residual_life_bin(expected.batch_unknown, expected.user_unknown);
       if (config.by == Index::kAttained) return passed_limits(view, config, c.slot);
-      return config.run_times.life[c.residual_life_index].log2_inverse_gittins_s(c.log2_median,
-                                                                                 c.log2_attained) +
+      return config.run_times.life[c.residual_life_bin].log2_inverse_gittins_s(c.log2_median,
+                                                                               c.log2_attained) +
              config.gpu_exponent * c.log2_gpus;
     });
   }

@@ -136,9 +136,9 @@ class Dl2 final : public ConfiguredAgent<Config> {
                       float* out) const override {
     auto& f = append_feature_row<StateFeatures>(out);
     const ElasticSizes& sizes = *static_cast<const ElasticSizes*>(memory.cache.get());
-    f.gpus_used = static_cast<float>(sizes.used().gpus);
-    f.cpus_used = static_cast<float>(sizes.used().cpus);
-    f.mem_used = static_cast<float>(sizes.used().mem);
+    f.gpus_used = static_cast<float>(sizes.used_shares().gpus);
+    f.cpus_used = static_cast<float>(sizes.used_shares().cpus);
+    f.mem_used = static_cast<float>(sizes.used_shares().mem);
     f.open = static_cast<float>(sizes.jobs_with_sizes().size()) / kShown;
     f.live = log2_of(1.0 + view.num_live()) / 8;
   }
@@ -191,7 +191,7 @@ class Dl2 final : public ConfiguredAgent<Config> {
   static ElasticSizes::Grant next_drf_grant(const View& view, const ElasticSizes& sizes,
                                             bool said) {
     const ElasticSizes::TaskGain share = dominant_share_gain(view, sizes.shares());
-    return sizes.best([&](const JobTaskCounts& size, int32_t group) {
+    return sizes.best_grant([&](const JobTaskCounts& size, int32_t group) {
       return said || !is_expressible(view, sizes, size) ? share(size, group) : 0.0;
     });
   }
@@ -284,7 +284,7 @@ class Dl2 final : public ConfiguredAgent<Config> {
   // Returns the measured speed of its model on the best type; 0 if not measured.
   static double speed(const View& view, const ThroughputModel& throughput_model, int32_t slot,
                       int32_t workers, int32_t servers) {
-    if (!view.shaped(slot) || !throughput_model.modelled(slot)) return 0;
+    if (!view.shaped(slot) || !throughput_model.has_measured_speed(slot)) return 0;
     std::vector<int32_t> tasks(static_cast<size_t>(view.num_groups(slot)), 0);
     for (const int32_t g : groups(view, slot, kWorker)) tasks[static_cast<size_t>(g)] = workers;
     for (const int32_t g : groups(view, slot, kServer)) tasks[static_cast<size_t>(g)] = servers;

@@ -128,7 +128,7 @@ class Harmony final : public ConfiguredAgent<Config> {
     if (!out.needs_exploration) return;
     // Bin packing: the least free share that suffices.
     const auto packed = [&](const ListedAction& c) {
-      return -free_shares(view, c, pieces).least();
+      return -free_shares(view, c, pieces).min_share();
     };
     for (const int32_t i : {out.expert, best_server(all, packed)}) {
       out.actions[static_cast<size_t>(i)].explore = true;
@@ -162,7 +162,7 @@ class Harmony final : public ConfiguredAgent<Config> {
     const SpecColumns& spec = view.spec();
     const TaskPlacer placer(view);
     double cpus = 0;
-    for (int32_t node = 0; node < spec.num_nodes; ++node) cpus += placer.room(node).cpus;
+    for (int32_t node = 0; node < spec.num_nodes; ++node) cpus += placer.free_shares(node).cpus;
     f.gpus = static_cast<float>(view.free_gpus()) / static_cast<float>(view.total_gpus());
     f.cpus = static_cast<float>(cpus / std::max(1, spec.num_nodes));
     f.waiting = log2_of(1.0 + view.num_waiting()) / 8;
@@ -236,7 +236,7 @@ class Harmony final : public ConfiguredAgent<Config> {
   }
 
   static bool start_balanced(const View& view, int32_t slot, Draft& draft) {
-    const auto least_used = [](const TaskPlacer::CandidateNode& at) { return at.room.least(); };
+    const auto least_used = [](const TaskPlacer::CandidateNode& at) { return at.room.min_share(); };
     const int32_t n = TaskPlacer(view).place(slot, {}, least_used, draft.scratch());
     return n > 0 && draft.start(slot, draft.scratch(), n);
   }
@@ -275,7 +275,7 @@ class Harmony final : public ConfiguredAgent<Config> {
   // The free share; a plain job prefers nodes which it uses, then nodes which can hold all of it.
   static double balance_score(const View& view, const ListedAction& c,
                               std::span<const Piece> pieces) {
-    const double room = free_shares(view, c, pieces).least();
+    const double room = free_shares(view, c, pieces).min_share();
     if (view.shaped(c.slot)) return room;
     const bool continues =
         std::ranges::any_of(pieces, [&](const Piece& p) { return p.node == c.node; });
@@ -286,10 +286,10 @@ class Harmony final : public ConfiguredAgent<Config> {
   static TaskPlacer::Shares free_shares(const View& view, const ListedAction& c,
                                         std::span<const Piece> pieces) {
     const TaskPlacer placer(view);
-    TaskPlacer::Shares room = placer.room(c.node);
+    TaskPlacer::Shares room = placer.free_shares(c.node);
     for (const Piece& p : pieces) {
       if (p.node != c.node) continue;
-      const TaskPlacer::Shares one = placer.need(c.slot, p.group, c.node);
+      const TaskPlacer::Shares one = placer.needed_shares(c.slot, p.group, c.node);
       const int32_t n = view.shaped(c.slot) ? p.tasks : p.gpus;
       room = {room.gpus - n * one.gpus, room.cpus - n * one.cpus, room.mem - n * one.mem};
     }
@@ -358,7 +358,7 @@ class Harmony final : public ConfiguredAgent<Config> {
                     const std::vector<Piece>& pieces, int32_t order, RowFeatures& f) const {
     const TaskPlacer placer(view);
     const TaskPlacer::Shares room = free_shares(view, c, pieces);
-    const TaskPlacer::Shares takes = placer.need(c.slot, c.group, c.node);
+    const TaskPlacer::Shares takes = placer.needed_shares(c.slot, c.group, c.node);
     const std::vector<int32_t> left = unplaced_tasks(view, c.slot, pieces);
     int32_t without = 0, own = 0;
     for (const int32_t n : left) without += n;
@@ -389,7 +389,8 @@ class Harmony final : public ConfiguredAgent<Config> {
                             std::span<const Piece> with, RowFeatures& f) {
     const bool works = std::ranges::any_of(with, [](const Piece& p) { return p.gpus > 0; });
     if (works)
-      f.speed = -log2_of(std::clamp(colocation.predicted_time(slot, with), 1.0 / 16, 16.0));
+      f.speed =
+          -log2_of(std::clamp(colocation.predicted_time_per_work(slot, with), 1.0 / 16, 16.0));
     f.interference_cost =
         static_cast<float>(std::clamp(colocation.interference_cost(slot, with), -16.0, 16.0));
   }

@@ -334,7 +334,7 @@ class Meta final : public ConfiguredAgent<Config> {
     }
     const ExchangeInterferenceTerms::Terms terms = ExchangeInterferenceTerms::terms(variables);
     if (!config_.model) return;
-    f.predicted = over_best(std::max(learned.predicted_time(terms), 1e-3));
+    f.predicted = over_best(std::max(learned.predicted_time_per_work(terms), 1e-3));
     f.variance = log2_of(1 + std::min(learned.variance(terms), 1e3)) / 4;
   }
 };

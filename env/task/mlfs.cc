@@ -131,7 +131,7 @@ class Mlfs final : public ConfiguredAgent<Config> {
       m.kept.due += view.first_deadline_us(slot) != kNone;
       if (!view.may_end_early(slot)) continue;
       ++m.kept.measured;
-      const double accuracy = mlfs_progress_to_enough(view, slot);
+      const double accuracy = mlfs_progress_to_target(view, slot);
       m.kept.accuracy += accuracy;
       m.kept.satisfied += accuracy >= 1;
     }
@@ -184,7 +184,7 @@ class Mlfs final : public ConfiguredAgent<Config> {
     const int32_t nodes = view.spec().num_nodes;
     double cores = 0, overloaded = 0;
     for (int32_t node = 0; node < nodes; ++node) {
-      const double free = placer.room(node).cpus;
+      const double free = placer.free_shares(node).cpus;
       cores += free / nodes;
       overloaded += free < 1 - config_.mlf_h.rule.overloaded ? 1.0 / nodes : 0;
     }
@@ -270,7 +270,7 @@ class Mlfs final : public ConfiguredAgent<Config> {
         : kept(*bump.allocate<AgentState>(1)),
           skipped_slots(bump.allocate<uint8_t>(view.capacity())),
           estimate(view, bump),
-          total_s([this, &view](int32_t slot) { return estimate.total_s(view, slot); }),
+          total_s([this, &view](int32_t slot) { return estimate.predicted_total_s(view, slot); }),
           lengths(bump.allocate<std::byte>(0)) {}
   };
 
@@ -417,7 +417,7 @@ class Mlfs final : public ConfiguredAgent<Config> {
                               static_cast<float>(due_s - left_s));
     }
     if (view.may_end_early(slot))
-      f.accuracy = static_cast<float>(mlfs_progress_to_enough(view, slot));
+      f.accuracy = static_cast<float>(mlfs_progress_to_target(view, slot));
     f.way[c.kind] = 1;
   }
 
@@ -431,8 +431,8 @@ class Mlfs final : public ConfiguredAgent<Config> {
     double fullest = 0;
     for (const Piece& p : there) {
       if (std::ranges::find(nodes, p.node) == nodes.end()) nodes.push_back(p.node);
-      const double takes = placer.need(slot, p.group, p.node).cpus * std::max(p.tasks, 1);
-      fullest = std::max(fullest, 1 - placer.room(p.node).cpus + takes);
+      const double takes = placer.needed_shares(slot, p.group, p.node).cpus * std::max(p.tasks, 1);
+      fullest = std::max(fullest, 1 - placer.free_shares(p.node).cpus + takes);
     }
     f.nodes = log2_of(static_cast<double>(nodes.size())) / 2;
     f.crowding = static_cast<float>(fullest);

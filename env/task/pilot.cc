@@ -120,7 +120,7 @@ void describe_moment(const View& view, const JointConfig& config, const JointSch
   f.runs = joint.is_visiting_running_jobs();
   f.best_score_over_wait = bounded(best_score - joint.wait_score(), 4);
   f.expert_stays = joint.expert_action() == JointScheduler::kStay;
-  f.queue = static_cast<float>(joint.requested_share());
+  f.queue = static_cast<float>(joint.waiting_gpu_share());
   f.free = static_cast<float>(view.free_gpus()) / total;
   f.waiting = log2_coarse(1.0 + view.num_waiting()) * kTimeUnit;
   f.live = static_cast<float>(view.num_live()) / 64;

@@ -36,7 +36,7 @@ inline std::vector<CandidatePlacement> ring_placements(const View& view,
   out.push_back({CandidatePlacement::kTight, tight});
   if (view.shaped(slot)) return out;
   const std::span<const int32_t> nodes =
-      throughput_model.nodes_of(throughput_model.node_type(tight[0].node));
+      throughput_model.nodes_of_type(throughput_model.node_type(tight[0].node));
   const int32_t gpus = view.gpus(slot);
   const auto fill_in_order = [&](CandidatePlacement::Rule rule, const auto& key) {
     std::vector<int32_t> order(nodes.begin(), nodes.end());

@@ -317,7 +317,7 @@ class Sched2 final : public ConfiguredAgent<Config> {
     double most = 0;
     for (int32_t type = 0; type < throughput_model.num_types(); ++type) {
       const double together = throughput_model.consolidated_throughput(slot, type);
-      const std::span<const int32_t> nodes = throughput_model.nodes_of(type);
+      const std::span<const int32_t> nodes = throughput_model.nodes_of_type(type);
       if (together <= 0 || nodes.size() < 2) continue;
       std::vector<Piece> apart;
       const auto over = std::min<int32_t>(view.gpus(slot), static_cast<int32_t>(nodes.size()));

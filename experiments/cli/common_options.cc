@@ -176,7 +176,7 @@ void CommonOptions::finish(const std::vector<std::string>& policies) {
     throw InputError("--cost-scale",
                      "--rules default, since published rule sets have their own costs", run.rules);
   }
-  require_name<RuleSetRegistry>("--rules", run.rules);
+  require_registered_name<RuleSetRegistry>("--rules", run.rules);
   const RuleSet::Info& rules = RuleSetRegistry::info(run.rules);
   scenario.gpus_needed = !rules.policies.empty();  // a published rule set
   // Measurement files supply run times which a trace lacks. Some rule sets read them too.

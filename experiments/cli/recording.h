@@ -73,7 +73,7 @@ class Recording {
   AtomicFile *timeline_file_ = nullptr, *waits_file_ = nullptr;  // owned by files_
   std::optional<Timeline> timeline_;
   std::optional<Waits> waits_;
-  std::optional<Meter> meter_;
+  std::optional<UsageMeter> meter_;
   std::optional<GpuUsage> metered_;
   std::optional<StateDumper> moments_;
   nlohmann::ordered_json dumps_ = nlohmann::ordered_json::array();

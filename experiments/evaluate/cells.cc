@@ -301,7 +301,7 @@ void check_input_sha256(const std::vector<CellSpec>& cells) {
   std::set<std::pair<std::string, std::string>> seen;
   const auto check = [&](const CellSpec& cell, const std::string& path, const std::string& said) {
     if (is_synthetic(path) || !seen.emplace(path, said).second) return;
-    const std::string sha256 = sha256_hex(read_and_unpack_file(path));
+    const std::string sha256 = sha256_hex(read_decompressed_file(path));
     if (sha256 != said) throw InputError(path, "sha256 " + said + " of cell " + cell.name, sha256);
   };
   for (const CellSpec& cell : cells) {

@@ -49,7 +49,7 @@ class CoverageTally {
 struct Prediction {
   int64_t attained_us, until_us;
   std::array<float, TimeBins::kBins> hazards{};
-  EndsWithinBin ends_within_bin;
+  EndPositionsInBins ends_within_bin;
   double median = 0;  // calibrated probability of the median
   Intervals intervals{};
 };
@@ -78,7 +78,7 @@ class PredictionRecorder {
   void record(const View& view, const Survival& survival, int32_t slot) {
     if (!workload_.scored(view.serial(slot))) return;
     Prediction prediction{.attained_us = view.attained_us(slot),
-                          .until_us = survival.until_us(view, slot),
+                          .until_us = survival.attained_limit_us(view, slot),
                           .ends_within_bin = survival.ends_within_bin(view, slot)};
     survival.hazards(view, slot, prediction.hazards.data());
     const Recalibration& recalibration = recalibration_[prediction.attained_us > 0];

@@ -48,7 +48,7 @@ void Series::begin() {
 
 void Series::count(const SimModel& fixed, const SimState& s, float* row) {
   const StateHeader& head = *s.head;
-  const Fragments& fragments = fragmentation_->of(s);
+  const FreeGpuCounts& fragments = fragmentation_->of(s);
   std::fill(row, row + width(), 0.0F);
   row[kHeld] = static_cast<float>(fixed.spec.total_gpus - head.free_gpus - head.down_gpus);
   row[kFree] = static_cast<float>(head.free_gpus);

@@ -103,7 +103,7 @@ Json tenants_json(const std::vector<TenantSummary>& tenants) {
   return out;
 }
 
-Json gpu_hours_json(const GpuTime& time) {
+Json gpu_hours_json(const GpuSeconds& time) {
   return {
       {"all", time.total() / kSecondsPerHour},       {"running", time.running / kSecondsPerHour},
       {"starting", time.starting / kSecondsPerHour}, {"saving", time.saving / kSecondsPerHour},
@@ -111,7 +111,7 @@ Json gpu_hours_json(const GpuTime& time) {
       {"idle", time.idle / kSecondsPerHour},         {"lost", time.lost / kSecondsPerHour}};
 }
 
-Json fragmentation_json(const Fragments& time, double span_s) {
+Json fragmentation_json(const FreeGpuCounts& time, double span_s) {
   return {{"mean_free_gpus", ratio(time.free, span_s)},
           {"unusable", ratio(time.unusable, time.free)},
           {"partial", ratio(time.partial, time.free)},
@@ -145,7 +145,7 @@ void add_metered_figures(const Scenario& scenario, const GpuUsage* metered, Json
     out[key] = nullptr;
   }
   if (metered == nullptr) return;
-  const GpuTime& time = metered->time;
+  const GpuSeconds& time = metered->time;
   out["gpu_hours"] = gpu_hours_json(time);
   out["goodput"] = ratio(time.running - time.lost, time.total());
   out["overhead"] = ratio(time.starting + time.saving + time.lost, time.total());

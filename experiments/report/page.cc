@@ -61,7 +61,7 @@ std::string render_page(const std::vector<RunRecord>& records) {
          "'unsafe-inline'\"/>\n<title>Yardmaster: " +
          title + "</title>\n<style>" + kStyle + "</style></head>\n<body>\n<header><h1>" + title +
          "</h1></header>\n<main>\n" + body(runs) + "</main>\n<footer>Written " + utc_now() +
-         " by yardmaster " + escape(release()) + ", commit " + escape(commit()) +
+         " by yardmaster " + escape(release_version()) + ", commit " + escape(source_commit()) +
          ". Definitions of the metrics: docs/reference/metrics.md.</footer>\n</body></html>\n";
 }
 

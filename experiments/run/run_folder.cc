@@ -41,7 +41,7 @@ std::string yaml_of(const RunFolder::Config& config) {
 }
 
 Json version_json() {
-  Json out = {{"release", release()}, {"commit", commit()}};
+  Json out = {{"release", release_version()}, {"commit", source_commit()}};
   for (const BuildFact& fact : build_facts()) out[std::string(fact.name)] = fact.value;
   return out;
 }
@@ -188,7 +188,7 @@ RunFolder RunFolder::open(const fs::path& path) {
   if (!log.lock()) {
     throw InputError(path.string(), "a run that no other process writes", "a run in progress");
   }
-  for (const fs::path& folder : {path, path / "checkpoints"}) remove_leftovers(folder);
+  for (const fs::path& folder : {path, path / "checkpoints"}) remove_unfinished_files(folder);
   return RunFolder(
       std::make_unique<Impl>(Impl{path, std::move(info), std::move(run), std::move(log),
                                   MetricsCsv(path / "metrics.csv"), std::nullopt}));
@@ -197,7 +197,7 @@ RunFolder RunFolder::open(const fs::path& path) {
 void RunFolder::continue_run() {
   impl_->active = true;
   impl_->run["resumed"].push_back(
-      {{"at", utc_now()}, {"release", release()}, {"commit", commit()}});
+      {{"at", utc_now()}, {"release", release_version()}, {"commit", source_commit()}});
   set_state(RunState::kRunning);
 }
 

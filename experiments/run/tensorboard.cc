@@ -11,7 +11,7 @@ namespace yard {
 namespace {
 
 // Event: 1 wall_time, 2 step, 3 file_version, 5 summary, 7 session_log.
-std::string event(double wall_s) { return wire::real(1, wall_s); }
+std::string event(double wall_s) { return wire::float_field(1, wall_s); }
 
 std::string event(double wall_s, int64_t step) { return event(wall_s) + wire::number(2, step); }
 
@@ -34,16 +34,17 @@ std::filesystem::path new_name(const std::filesystem::path& folder) {
 }  // namespace
 
 std::string version_event(double wall_s) {
-  return tfrecord(event(wall_s) + wire::bytes(3, "brain.Event:2"));
+  return tfrecord_frame(event(wall_s) + wire::bytes(3, "brain.Event:2"));
 }
 
 std::string scalar_event(int64_t step, double wall_s,
                          const std::vector<std::pair<std::string, double>>& values) {
   std::string summary;
   for (const auto& [tag, value] : values) {  // Value: 1 tag, 2 simple_value
-    summary += wire::bytes(1, wire::bytes(1, tag) + wire::real(2, static_cast<float>(value)));
+    summary +=
+        wire::bytes(1, wire::bytes(1, tag) + wire::float_field(2, static_cast<float>(value)));
   }
-  return tfrecord(event(wall_s, step) + wire::bytes(5, summary));
+  return tfrecord_frame(event(wall_s, step) + wire::bytes(5, summary));
 }
 
 EventFile::EventFile(const std::filesystem::path& folder) : file_(new_name(folder)) {
@@ -60,7 +61,7 @@ void EventFile::scalars(int64_t step, const std::vector<std::pair<std::string, d
 
 void EventFile::restart(int64_t step) {
   // SessionLog: 1 status, START = 1
-  file_.write(tfrecord(event(now_s(), step) + wire::bytes(7, wire::number(1, 1))));
+  file_.write(tfrecord_frame(event(now_s(), step) + wire::bytes(7, wire::number(1, 1))));
 }
 
 }  // namespace yard

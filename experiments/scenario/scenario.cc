@@ -165,7 +165,7 @@ std::string text_of(const ScenarioVariation& variation) {
 
 TraceOnCluster load_trace_on_cluster(const ScenarioOptions& options) {
   TraceOnCluster source;
-  source.cluster = scaled(load_cluster(options.cluster), options.variation.cluster);
+  source.cluster = scale_node_counts(load_cluster(options.cluster), options.variation.cluster);
   source.variation = options.variation;
   const int gpus = source.cluster.total_gpus();
   source.trace = load_trace(options.trace, {.format = options.format,

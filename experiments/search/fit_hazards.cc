@@ -19,7 +19,7 @@ constexpr size_t kBins = TimeBins::kBins;
 constexpr float kRootHazard = 0.075F, kRootPriorStrength = 3, kAllPriorStrength = 10;
 
 void add(HazardCounts& row, int64_t seen_us, bool ended) {
-  const auto last = static_cast<size_t>(TimeBins::of_us(seen_us));
+  const auto last = static_cast<size_t>(TimeBins::bin_of_us(seen_us));
   for (size_t b = 0; b < last; ++b) row.exposed[b] += 1;
   if (!ended) return;
   row.exposed[last] += 1;

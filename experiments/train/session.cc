@@ -263,7 +263,7 @@ class Session {
 
   // Prints seconds by stage as a table and writes them to profile.json.
   void write_profile() const {
-    const auto stages = trainer_->profile();
+    const auto stages = trainer_->stage_seconds();
     double total = 0;
     for (const auto& [stage, seconds] : stages) total += seconds;
     nlohmann::ordered_json json = {{"seconds", total}, {"stages", nlohmann::ordered_json::array()}};

@@ -287,8 +287,8 @@ TrainingData::ValidationResult SimulatedData::validate_checkpoint_per_workload(
   for (size_t g = 0; g < validation_scenarios_.size(); ++g) {
     const Scenario& jobs = *adaptation_scenarios_[g];
     const Checkpoint adapted = adapt_fn([&](const VectorEnvOptions& options) {
-      return agent.environments({{jobs.fixed, &jobs.workload, 1}},
-                                limit_episode_jobs(options, episode_jobs_));
+      return agent.make_environments({{jobs.fixed, &jobs.workload, 1}},
+                                     limit_episode_jobs(options, episode_jobs_));
     });
     const auto own =
         log_ratios(*policy_of(adapted, "validation"), std::span(windows_).subspan(g * each, each));

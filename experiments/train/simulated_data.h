@@ -60,7 +60,7 @@ class SimulatedData final : public TrainingData {
 
   std::unique_ptr<VectorEnv> worlds(const TrainableAgent& agent,
                                     const VectorEnvOptions& options) const override {
-    return agent.environments(env_specs(), limit_episode_jobs(options, episode_jobs_));
+    return agent.make_environments(env_specs(), limit_episode_jobs(options, episode_jobs_));
   }
 
   // Returns log ratios of mean JCT to the reference's by window, and their exponentiated mean.

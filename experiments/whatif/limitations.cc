@@ -161,7 +161,7 @@ bool has_eligible_times(const std::string& path, const std::string& format) {
     found = found || (depth > 0 && keys.back() == "eligible" && keys[keys.size() - 2] == "time");
     return false;  // discards the value
   };
-  [[maybe_unused]] const Json empty = Json::parse(read_and_unpack_file(path), look, false);
+  [[maybe_unused]] const Json empty = Json::parse(read_decompressed_file(path), look, false);
   return found;
 }
 

@@ -70,7 +70,7 @@ class Afs final : public ConfiguredPolicy<Config, Level::kEstimate> {
       while (const auto next = longest_gain(view, sizes, speed)) sizes.grow(*next);
     };
     const auto slot_us = static_cast<int64_t>(config_.timer_s * 1e6);
-    ElasticSizes::hand_out(view, slot_us, {.first = shortest_first}, grow, draft);
+    ElasticSizes::size_and_place_jobs(view, slot_us, {.first = shortest_first}, grow, draft);
   }
 
  private:

@@ -32,8 +32,8 @@ class Drf final : public ConfiguredPolicy<Config> {
   void decide(const View& view, Memory&, Draft& draft) const override {
     const ClusterShares shares(view);
     const auto slot_us = static_cast<int64_t>(config_.timer_s * 1e6);
-    ElasticSizes::hand_out(view, slot_us, {.owners = owners_},
-                           ElasticSizes::by(dominant_share_gain(view, shares)), draft);
+    ElasticSizes::size_and_place_jobs(view, slot_us, {.owners = owners_},
+                                      ElasticSizes::by(dominant_share_gain(view, shares)), draft);
   }
 
  private:

@@ -27,7 +27,7 @@ struct Fitted {
   static constexpr Level kLevel = Level::kDistribution;
 
   explicit Fitted(const Config& config)
-      : hazards(kNumbers, 0.075F), ends_within_bin(EndsWithinBin::uniform()) {
+      : hazards(kNumbers, 0.075F), ends_within_bin(EndPositionsInBins::uniform()) {
     if (config.hazards.empty()) return;
     if (config.hazards.size() != kNumbers) {
       throw InputError("gittins-fitted.hazards", std::to_string(kNumbers) + " numbers",
@@ -59,7 +59,7 @@ struct Fitted {
 
   BinEdges edges;
   std::vector<float> hazards;  // (size classes, bins)
-  EndsWithinBin ends_within_bin;
+  EndPositionsInBins ends_within_bin;
 };
 
 const AddPolicy<PriorityIndexPolicy<Fitted>> kFitted{

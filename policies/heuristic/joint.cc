@@ -94,7 +94,7 @@ struct ByRule {
     }
     double seconds(int32_t slot) const {
       const double attained_s = static_cast<double>(view.worked_us(slot)) * 1e-6;
-      if (kByHistory) return estimate->total_s(view, slot) - attained_s;
+      if (kByHistory) return estimate->predicted_total_s(view, slot) - attained_s;
       if (kRule == Rule::kLasSkew) return attained_s;
       return 1 + view.serial(slot);  // in the order of submission
     }

@@ -173,9 +173,10 @@ class ByServiceQueues final : public ServiceQueuePolicy<kVariant> {
   bool spreading_slows(const View& view, const ThroughputModel& throughput_model,
                        int32_t slot) const {
     const int32_t gpus = view.gpus(slot);
-    if (!throughput_model.depends_on_placement() || !throughput_model.modelled(slot)) return false;
+    if (!throughput_model.depends_on_placement() || !throughput_model.has_measured_speed(slot))
+      return false;
     for (int32_t t = 0; t < throughput_model.num_types(); ++t) {
-      const auto nodes = throughput_model.nodes_of(t);
+      const auto nodes = throughput_model.nodes_of_type(t);
       const double together = throughput_model.consolidated_throughput(slot, t);
       if (nodes.empty() || together <= 0) continue;
       const int32_t most = view.spec().node_gpus[nodes.front()];

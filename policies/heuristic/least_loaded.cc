@@ -15,7 +15,7 @@ struct Config {
 };
 
 // A node is used as much as its scarcest resource.
-double least_used(const TaskPlacer::CandidateNode& at) { return at.room.least(); }
+double least_used(const TaskPlacer::CandidateNode& at) { return at.room.min_share(); }
 
 // The free share is at most 1, so the job's own nodes come first.
 double own_node_first(const TaskPlacer::CandidateNode& at) {

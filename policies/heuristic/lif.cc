@@ -22,7 +22,8 @@ class Lif final : public Policy {
     learned.begin(Model::kStart);
     learned.on_events(view);
     const auto least_slowed = [&](const TaskPlacer::CandidateNode& at) {
-      return -learned.predicted_time(Model::terms(1 - at.room.gpus, 1 - at.room.cpus, at.others));
+      return -learned.predicted_time_per_work(
+          Model::terms(1 - at.room.gpus, 1 - at.room.cpus, at.others));
     };
     start_first_come(view, least_slowed, draft);
     const TaskPlacer placer(view);

@@ -26,7 +26,9 @@ class MlfH final : public ConfiguredPolicy<MlfsPolicyConfig, Level::kHistory> {
     BumpAllocator bump(memory.data());
     RollingEstimate estimate(view, bump);
     estimate.on_events(view);
-    const RunEstimate total_s = [&](int32_t slot) { return estimate.total_s(view, slot); };
+    const RunEstimate total_s = [&](int32_t slot) {
+      return estimate.predicted_total_s(view, slot);
+    };
     const int32_t max_preemptions = mlfs_preemption_budget(view, total_s, config_.rule);
     if (config_.load.on) {
       run_steps(view, total_s, 0, draft);

@@ -144,12 +144,12 @@ class Optimus final : public ConfiguredPolicy<Config, Level::kEstimate> {
           expected.try_emplace(size.slot, view, throughput_model, size.slot).first->second;
       std::vector<int32_t> more = size.tasks;
       ++more[static_cast<size_t>(group)];
-      const double share = ClusterShares::dominant_share(shares.of_task(size.slot, group));
+      const double share = ClusterShares::dominant_share(shares.shares_of_task(size.slot, group));
       return (of.seconds(size.tasks) - of.seconds(more)) / std::max(share, 1e-9);
     };
     const auto slot_us = static_cast<int64_t>(config_.timer_s * 1e6);
-    ElasticSizes::hand_out(view, slot_us, {}, ElasticSizes::by(gain), draft,
-                           ElasticSizes::Places::kSmallestFirst);
+    ElasticSizes::size_and_place_jobs(view, slot_us, {}, ElasticSizes::by(gain), draft,
+                                      ElasticSizes::Places::kSmallestFirst);
   }
 };
 

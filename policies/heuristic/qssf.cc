@@ -35,7 +35,8 @@ class Qssf final : public PlacementRulePolicy<QssfConfig, Level::kHistory> {
     if (view.num_waiting() == 0) return;
     std::vector<std::tuple<double, int32_t, int32_t>> order;  // service, serial, slot
     for (int32_t slot = view.queue_head(); slot != kNone; slot = view.queue_next(slot)) {
-      const double service_s = double{estimate.total_s(view, slot)} * view.gpus_at_least_one(slot);
+      const double service_s =
+          double{estimate.predicted_total_s(view, slot)} * view.gpus_at_least_one(slot);
       order.emplace_back(service_s, view.serial(slot), slot);
     }
     std::sort(order.begin(), order.end());
@@ -84,7 +85,8 @@ struct ByEstimate {
       estimate.on_events(view);
     }
     double seconds(int32_t slot) const {
-      return estimate.total_s(view, slot) - static_cast<double>(view.attained_us(slot)) * 1e-6;
+      return estimate.predicted_total_s(view, slot) -
+             static_cast<double>(view.attained_us(slot)) * 1e-6;
     }
     const View& view;
     RollingEstimate estimate;

@@ -93,7 +93,7 @@ void save_checkpoint(const Checkpoint& c, const fs::path& folder) {
   const std::string model = to_safetensors(c.weights), golden = to_safetensors(c.golden),
                     onnx = onnx_of(c);
   Json manifest = {{"format_version", kCheckpointVersion},
-                   {"written_by", "yardmaster " + std::string(release())},
+                   {"written_by", "yardmaster " + std::string(release_version())},
                    {"agent", c.agent},
                    {"network", c.network},
                    {"task", c.task},

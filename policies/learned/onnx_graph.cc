@@ -13,7 +13,7 @@ constexpr int64_t kIrVersion = 8, kOperatorSet = 17;
 constexpr int64_t kFloat = 1, kInt64 = 7;                  // TensorProto.DataType
 constexpr int64_t kFloatAttribute = 1, kIntAttribute = 2;  // AttributeProto.AttributeType
 
-using wire::bytes, wire::number, wire::real;
+using wire::bytes, wire::float_field, wire::number;
 
 template <class T>
 std::string_view raw(const std::vector<T>& values) {
@@ -34,9 +34,9 @@ std::string value_info(const std::string& name, const std::vector<OnnxGraph::Dim
 // Encodes an AttributeProto.
 std::string attribute(const OnnxGraph::Attribute& a) {
   const auto* integer = std::get_if<int64_t>(&a.second);
-  return bytes(1, a.first) +
-         (integer != nullptr ? number(3, *integer) + number(20, kIntAttribute)
-                             : real(2, std::get<float>(a.second)) + number(20, kFloatAttribute));
+  return bytes(1, a.first) + (integer != nullptr ? number(3, *integer) + number(20, kIntAttribute)
+                                                 : float_field(2, std::get<float>(a.second)) +
+                                                       number(20, kFloatAttribute));
 }
 
 }  // namespace

@@ -44,7 +44,9 @@ pb::DecideRequest with_bounds(const pb::DecideRequest& request, const Preemption
   return out;
 }
 
-std::string frame(const pb::LogRecord& record) { return tfrecord(record.SerializeAsString()); }
+std::string frame(const pb::LogRecord& record) {
+  return tfrecord_frame(record.SerializeAsString());
+}
 
 std::string head_frame(const std::string& run) {
   pb::LogRecord record;
@@ -52,8 +54,8 @@ std::string head_frame(const std::string& run) {
   head.set_format(kLogFormat);
   head.set_run(run);
   head.set_unix_s(unix_s());
-  head.set_release(std::string(release()));
-  head.set_commit(std::string(commit()));
+  head.set_release(std::string(release_version()));
+  head.set_commit(std::string(source_commit()));
   return frame(record);
 }
 

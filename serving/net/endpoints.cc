@@ -13,7 +13,7 @@ namespace {
 constexpr const char* kJson = "application/json";
 
 std::string version_json() {
-  nlohmann::ordered_json out = {{"yardmaster", release()}, {"commit", commit()}};
+  nlohmann::ordered_json out = {{"yardmaster", release_version()}, {"commit", source_commit()}};
   for (const BuildFact& fact : build_facts()) out[std::string(fact.name)] = fact.value;
   return out.dump() + "\n";
 }

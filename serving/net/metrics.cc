@@ -178,7 +178,7 @@ struct Metrics::Families {
 
 Metrics::Metrics() : families_(std::make_unique<Families>()) {
   families_->gauge("yardmaster_build_info", "Release and commit of this server.")
-      .Add({{"version", std::string(release())}, {"commit", std::string(commit())}})
+      .Add({{"version", std::string(release_version())}, {"commit", std::string(source_commit())}})
       .Set(1);
 }
 

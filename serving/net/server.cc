@@ -294,8 +294,8 @@ struct Server::Impl {
     out.set_loads(now.loads);
     out.set_refusals(now.refusals);
     out.set_draining(draining.load());
-    out.set_release(std::string(release()));
-    out.set_commit(std::string(commit()));
+    out.set_release(std::string(release_version()));
+    out.set_commit(std::string(source_commit()));
     const auto time = std::chrono::steady_clock::now();
     out.set_breaker(breaker_state_name(breaker().state(time)));
     out.set_breaker_detail(breaker().detail(time));

@@ -87,7 +87,7 @@ TEST_P(Choices, ValuesAndGradientsMatchLibTorch) {
                0.3 * (all.exp() * all).sum();
       });
   expect_same(
-      c, [&] { return logit_below_best(c.logits, c.action, c.offset); },
+      c, [&] { return logit_minus_best(c.logits, c.action, c.offset); },
       [&](int64_t b) {
         const auto all = c.of(c.logits, b);
         return all[std::min(c.action[b].item<int64_t>(), all.numel() - 1)] - all.max();

@@ -27,7 +27,7 @@ Scene servers_scene(int jobs) {
 }
 
 std::unique_ptr<VectorEnv> worlds_of(const Scene& scene, int jobs) {
-  return TrainableAgent("dl2", {}).environments(
+  return TrainableAgent("dl2", {}).make_environments(
       {{scene.fixed(), &scene.workload(), 1}},
       {.worlds = 1, .episode_jobs = jobs, .wait_at_end = true, .seed = 4});
 }
@@ -104,7 +104,7 @@ TEST(Dl2, RewardIsTheTrainedShareOfEachJob) {
 // job with one of each.
 std::vector<int32_t> exploration_mask_after(int workers, int servers) {
   const Scene scene = servers_scene(1);
-  const auto worlds = TrainableAgent("dl2", {}).environments(
+  const auto worlds = TrainableAgent("dl2", {}).make_environments(
       {{scene.fixed(), &scene.workload(), 1}},
       {.worlds = 1, .episode_jobs = 1, .wait_at_end = true, .exploration_mask = true, .seed = 4});
   worlds->reset();

@@ -40,13 +40,13 @@ Scene busy_scene() {
 
 std::unique_ptr<VectorEnv> worlds_of(const std::string& agent, const Scene& scene,
                                      int max_decisions) {
-  return TrainableAgent(agent, {}).environments({{scene.fixed(), &scene.workload(), 1}},
-                                                {.worlds = kWorlds,
-                                                 .episode_jobs = 30,
-                                                 .max_decisions = max_decisions,
-                                                 .wait_at_end = max_decisions == 0,
-                                                 .exploration_mask = true,
-                                                 .seed = 4});
+  return TrainableAgent(agent, {}).make_environments({{scene.fixed(), &scene.workload(), 1}},
+                                                     {.worlds = kWorlds,
+                                                      .episode_jobs = 30,
+                                                      .max_decisions = max_decisions,
+                                                      .wait_at_end = max_decisions == 0,
+                                                      .exploration_mask = true,
+                                                      .seed = 4});
 }
 
 // Random legal actions, which depend only on the world, the step and the mask.
@@ -159,12 +159,12 @@ TEST_P(EveryAgent, ObservesNothingOfTheFuture) {
     const auto worlds_of_scene = [&](const ForkableScene& random_scene) {
       const Scene& scene = random_scene.scene();
       return TrainableAgent(GetParam(), {})
-          .environments({{scene.fixed(), &scene.workload(), 1}},
-                        {.worlds = kWorlds,
-                         .episode_jobs = static_cast<int>(pairs[0].now.world.jobs.size()),
-                         .wait_at_end = true,
-                         .exploration_mask = true,
-                         .seed = trial});
+          .make_environments({{scene.fixed(), &scene.workload(), 1}},
+                             {.worlds = kWorlds,
+                              .episode_jobs = static_cast<int>(pairs[0].now.world.jobs.size()),
+                              .wait_at_end = true,
+                              .exploration_mask = true,
+                              .seed = trial});
     };
     const auto a = worlds_of_scene(now), b = worlds_of_scene(then);
     try {
@@ -228,7 +228,7 @@ Checkpoint train(const AgentSetup& setup, const Scene& scene, int stopped_after 
   const auto make = [&] {
     return Trainer(loop, settings_of(setup.learner), settings_of({"hidden=16"}),
                    [&](const VectorEnvOptions& o) {
-                     return agent.environments({{scene.fixed(), &scene.workload(), 1}}, o);
+                     return agent.make_environments({{scene.fixed(), &scene.workload(), 1}}, o);
                    },
                    *ranks, {{"made_by", "test"}});
   };

@@ -101,8 +101,8 @@ TEST(Harmony, ExpertMatchesLeastLoadedOnPlainJobs) {
   const Scene scene(load_cluster("6x8"), jobs, no_costs());
   const auto worlds =
       TrainableAgent("harmony", {})
-          .environments({{scene.fixed(), &scene.workload(), 1}},
-                        {.worlds = 1, .episode_jobs = 60, .wait_at_end = true, .seed = 4});
+          .make_environments({{scene.fixed(), &scene.workload(), 1}},
+                             {.worlds = 1, .episode_jobs = 60, .wait_at_end = true, .seed = 4});
   worlds->reset();
   while (!worlds->is_done(0)) {
     worlds->step(std::vector<int32_t>{worlds->observations().expert_action[0]});
@@ -131,8 +131,8 @@ TEST(Harmony, EveryJobFinishes) {
   const Scene scene(cluster, jobs, no_costs());
   const auto worlds =
       TrainableAgent("harmony", {})
-          .environments({{scene.fixed(), &scene.workload(), 1}},
-                        {.worlds = 1, .episode_jobs = 30, .wait_at_end = true, .seed = 4});
+          .make_environments({{scene.fixed(), &scene.workload(), 1}},
+                             {.worlds = 1, .episode_jobs = 30, .wait_at_end = true, .seed = 4});
   for (const bool random : {false, true}) {
     worlds->reset();
     Rng rng(7);
@@ -171,11 +171,11 @@ TEST(Harmony, ExplorationMaskOffersPackingAndBalancing) {
   const Scene scene(load_cluster("servers-6"), jobs, no_costs());
   const auto worlds =
       TrainableAgent("harmony", {})
-          .environments({{scene.fixed(), &scene.workload(), 1}}, {.worlds = 1,
-                                                                  .episode_jobs = 3,
-                                                                  .wait_at_end = true,
-                                                                  .exploration_mask = true,
-                                                                  .seed = 4});
+          .make_environments({{scene.fixed(), &scene.workload(), 1}}, {.worlds = 1,
+                                                                       .episode_jobs = 3,
+                                                                       .wait_at_end = true,
+                                                                       .exploration_mask = true,
+                                                                       .seed = 4});
   worlds->reset();
   using Rows = std::vector<int32_t>;
   const auto step = [&](int32_t action) { worlds->step(std::vector<int32_t>{action}); };
@@ -200,8 +200,8 @@ TEST(Harmony, RewardIsTheTrainedShareOfEachJob) {
   const Scene scene = fixed_sizes(20);
   const auto worlds =
       TrainableAgent("harmony", {})
-          .environments({{scene.fixed(), &scene.workload(), 1}},
-                        {.worlds = 1, .episode_jobs = 20, .wait_at_end = true, .seed = 4});
+          .make_environments({{scene.fixed(), &scene.workload(), 1}},
+                             {.worlds = 1, .episode_jobs = 20, .wait_at_end = true, .seed = 4});
   worlds->reset();
   double total_reward = 0;
   while (!worlds->is_done(0)) {

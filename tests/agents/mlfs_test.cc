@@ -18,7 +18,7 @@ namespace {
 double total_reward(const Scene& scene, const std::vector<std::string>& settings) {
   const auto worlds =
       TrainableAgent("mlfs", settings_of(settings))
-          .environments(
+          .make_environments(
               {{scene.fixed(), &scene.workload(), 1}},
               {.worlds = 1, .episode_jobs = scene.size(), .wait_at_end = true, .seed = 4});
   worlds->reset();
@@ -78,8 +78,8 @@ TEST(Mlfs, RestoredDecisionIsRepeated) {
   const Scene scene("4x8", busy_jobs(60));
   const auto make = [&] {
     return TrainableAgent("mlfs", {})
-        .environments({{scene.fixed(), &scene.workload(), 1}},
-                      {.worlds = 1, .episode_jobs = 60, .wait_at_end = true, .seed = 4});
+        .make_environments({{scene.fixed(), &scene.workload(), 1}},
+                           {.worlds = 1, .episode_jobs = 60, .wait_at_end = true, .seed = 4});
   };
   const auto saved = make(), whole = make();
   saved->reset();

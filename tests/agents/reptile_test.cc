@@ -125,8 +125,9 @@ TEST(Reptile, PlaysEveryTaskBeforeRepeatingAny) {
   for (int round = 0; round < 5; ++round) {
     std::vector<int> order;
     for (int task = 0; task < 7; ++task) {
-      order.push_back(reptile.env_spec((round * 7 + task) * 3));
-      EXPECT_EQ(reptile.env_spec((round * 7 + task) * 3 + 2), order.back()) << "of the same task";
+      order.push_back(reptile.env_spec_index((round * 7 + task) * 3));
+      EXPECT_EQ(reptile.env_spec_index((round * 7 + task) * 3 + 2), order.back())
+          << "of the same task";
     }
     orders.insert(order);
     std::ranges::sort(order);

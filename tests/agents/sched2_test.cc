@@ -32,8 +32,9 @@ ShownFeatures shown_features(const std::string& locality) {
     settings.set("locality", locality, "test");
     const auto worlds =
         TrainableAgent("sched2", settings)
-            .environments({{random_scene.scene().fixed(), &random_scene.scene().workload(), 1}},
-                          {.worlds = 1, .episode_jobs = 60, .wait_at_end = true});
+            .make_environments(
+                {{random_scene.scene().fixed(), &random_scene.scene().workload(), 1}},
+                {.worlds = 1, .episode_jobs = 60, .wait_at_end = true});
     const ObservationShape shape = worlds->shape();
     worlds->reset();
     Rng rng(seed);

@@ -56,11 +56,12 @@ class Training {
  public:
   Training(const TrainingSetup& setup, const Scene& scene)
       : agent_(setup.trainable()),
-        trainer_(setup.loop, settings_of(setup.learner), settings_of(setup.network),
-                 [&](const VectorEnvOptions& options) {
-                   return agent_.environments({{scene.fixed(), &scene.workload(), 1}}, options);
-                 },
-                 *ranks_, {{"made_by", "test"}}) {}
+        trainer_(
+            setup.loop, settings_of(setup.learner), settings_of(setup.network),
+            [&](const VectorEnvOptions& options) {
+              return agent_.make_environments({{scene.fixed(), &scene.workload(), 1}}, options);
+            },
+            *ranks_, {{"made_by", "test"}}) {}
 
   Trainer& operator*() { return trainer_; }
   Trainer* operator->() { return &trainer_; }

@@ -77,7 +77,7 @@ std::string message_of(Call call) {
 }
 
 std::string read_error(const fs::path& path) {
-  return message_of<InputError>([&] { read_and_unpack_file(path); });
+  return message_of<InputError>([&] { read_decompressed_file(path); });
 }
 
 bool has(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
@@ -101,10 +101,10 @@ TEST_F(FileTest, ReadsPipesToTheEnd) {
 TEST_F(FileTest, UnpacksGzipOfOneAndSeveralMembers) {
   const std::string big = noise(1'000'000) + std::string(3'000'000, 'a');
   put("a.gz", gzip(big));
-  EXPECT_EQ(read_and_unpack_file(at("a.gz")), big);
+  EXPECT_EQ(read_decompressed_file(at("a.gz")), big);
   EXPECT_EQ(read_file(at("a.gz")), gzip(big)) << "bytes that only look packed stay";
   put("a.gz", gzip("one,") + gzip("") + gzip("two"));
-  EXPECT_EQ(read_and_unpack_file(at("a.gz")), "one,two");
+  EXPECT_EQ(read_decompressed_file(at("a.gz")), "one,two");
 }
 
 TEST_F(FileTest, GzipTruncatedAnywhereIsDetected) {
@@ -245,7 +245,7 @@ TEST_F(FileTest, LeftoversOfKilledProcessesCanBeRemoved) {
   fs::create_directory(at(".yard-1-1.tmp"));
   write_file_atomic(at(".yard-1-1.tmp/part"), "half");
   AtomicFile own(at("own"));  // of this process, still being written
-  remove_leftovers(at("kept").parent_path());
+  remove_unfinished_files(at("kept").parent_path());
   own.write("2");
   own.commit();
   EXPECT_EQ(listing(), (std::set<std::string>{"kept", "own"}));

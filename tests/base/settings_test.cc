@@ -62,7 +62,7 @@ std::string error_of(Call call) {
 
 TEST(Settings, EmptySettingsKeepTheDefaults) {
   const Config config = parse<Config>(Settings());
-  EXPECT_EQ(record(config), record(Config()));
+  EXPECT_EQ(keys_and_values(config), keys_and_values(Config()));
   EXPECT_EQ(config.envs, 8);
 }
 
@@ -187,9 +187,9 @@ TEST(Settings, RecordRoundTrips) {
   config.weights = {1.0 / 3, 1e-300};
   config.layers = {};
   Settings settings;
-  for (const auto& [key, value] : record(config)) settings.set(key, value, "record");
+  for (const auto& [key, value] : keys_and_values(config)) settings.set(key, value, "record");
   const Config back = parse<Config>(settings);
-  EXPECT_EQ(record(back), record(config));
+  EXPECT_EQ(keys_and_values(back), keys_and_values(config));
   EXPECT_EQ(back.lr, config.lr);
   EXPECT_EQ(back.clip, config.clip);
   EXPECT_EQ(back.weights, config.weights);

@@ -19,7 +19,7 @@ const std::vector<std::string> kContents = {"one", "", std::string(70'000, 'x'),
 
 std::string frames() {
   std::string out;
-  for (const std::string& content : kContents) out += tfrecord(content);
+  for (const std::string& content : kContents) out += tfrecord_frame(content);
   return out;
 }
 
@@ -55,8 +55,8 @@ TEST(Tfrecord, RoundTripsContents) {
 }
 
 TEST(Tfrecord, HandlesTruncationAnywhere) {
-  const std::string all = tfrecord("one") + tfrecord("second");
-  const size_t first = tfrecord("one").size();
+  const std::string all = tfrecord_frame("one") + tfrecord_frame("second");
+  const size_t first = tfrecord_frame("one").size();
   for (size_t length = 0; length < all.size(); ++length) {
     std::vector<std::string> whole;
     const auto found = read(all.substr(0, length), whole);
@@ -69,8 +69,8 @@ TEST(Tfrecord, HandlesTruncationAnywhere) {
 
 // Flips every bit of two frames: the reader never accepts content that was not written.
 TEST(Tfrecord, DetectsEveryFlippedBit) {
-  const std::string all = tfrecord("one") + tfrecord("second");
-  const size_t first = tfrecord("one").size();
+  const std::string all = tfrecord_frame("one") + tfrecord_frame("second");
+  const size_t first = tfrecord_frame("one").size();
   for (size_t bit = 0; bit < 8 * all.size(); ++bit) {
     std::string damaged = all;
     damaged[bit / 8] = static_cast<char>(damaged[bit / 8] ^ (1 << bit % 8));
@@ -90,7 +90,7 @@ TEST(Tfrecord, DetectsEveryFlippedBit) {
 TEST(Tfrecord, FrameLengthIsLimitedByTheFile) {
   std::string head(8, '\0');
   head[6] = 1;  // 2^48 bytes: must not be allocated
-  const std::string frame = tfrecord(head);
+  const std::string frame = tfrecord_frame(head);
   // The length has the same checksum as an eight-byte payload.
   std::vector<std::string> whole;
   const auto found = read(head + frame.substr(20, 4) + "rest", whole);
@@ -100,7 +100,7 @@ TEST(Tfrecord, FrameLengthIsLimitedByTheFile) {
 
 TEST(Tfrecord, ZeroBytesAreNotFrames) {
   std::vector<std::string> whole;
-  const auto found = read(tfrecord("one") + std::string(4096, '\0'), whole);
+  const auto found = read(tfrecord_frame("one") + std::string(4096, '\0'), whole);
   EXPECT_EQ(found,
             (std::vector<FrameStatus>{FrameStatus::kWhole, FrameStatus::kLost, FrameStatus::kEnd}));
 }

@@ -235,10 +235,10 @@ struct Indexed {
 Indexed indexed(const View& view, const UserHistory& history, int32_t slot) {
   const float attained = log2_seconds(view.attained_us(slot));
   const auto expected = history.predict(view.user(slot), view.submit_us(slot), kSiblingPrior);
-  const int32_t residual_life_index =
-      kRunTimes.residual_life_index(expected.batch_unknown, expected.user_unknown);
+  const int32_t residual_life_bin =
+      kRunTimes.residual_life_bin(expected.batch_unknown, expected.user_unknown);
   const float rank =
-      kRunTimes.life[residual_life_index].log2_inverse_gittins_s(expected.log2_median, attained);
+      kRunTimes.life[residual_life_bin].log2_inverse_gittins_s(expected.log2_median, attained);
   return {rank + log2_coarse(view.gpus(slot)), view.serial(slot), slot};
 }
 
@@ -281,8 +281,9 @@ TEST_P(Rows, MatchAFullSortByIndex) {
           const float attained = log2_seconds(view.attained_us(slot));
           const auto expected =
               history.predict(view.user(slot), view.submit_us(slot), kSiblingPrior);
-          const auto& life = kRunTimes.life[kRunTimes.residual_life_index(expected.batch_unknown,
-                                                                          expected.user_unknown)];
+          const auto& life =
+              kRunTimes
+                  .life[kRunTimes.residual_life_bin(expected.batch_unknown, expected.user_unknown)];
           ASSERT_EQ(f[dispatcher::kAttained], (attained - 8) / 8);
           ASSERT_EQ(f[dispatcher::kLeft],
                     (life.log2_remaining_s(expected.log2_median, attained) - 12) / 4);

@@ -23,7 +23,7 @@ TEST(ThreadPool, RethrowsTheFirstException) {
       done[static_cast<size_t>(i)] = 1;
     };
     try {
-      pool.each(8, work);
+      pool.parallel_for_each(8, work);
       ADD_FAILURE();
     } catch (const std::runtime_error& e) {
       EXPECT_STREQ(e.what(), "2");
@@ -36,7 +36,7 @@ TEST(ThreadPool, InitialisesEachWorkerOnce) {
   std::atomic<int> begun = 0;
   {
     ThreadPool pool(3, [&] { ++begun; });
-    pool.each(8, [](int) {});
+    pool.parallel_for_each(8, [](int) {});
   }
   EXPECT_EQ(begun, 2);
 }

@@ -45,18 +45,18 @@ class Compatibility : public ::testing::TestWithParam<const char*> {
     return json;
   }
   std::string data(const std::string& name) const { return "'" + (data_ / name).string() + "'"; }
-  std::string release() const { return std::string(GetParam()).substr(1); }
+  std::string release_version() const { return std::string(GetParam()).substr(1); }
 
   const fs::path data_ = fs::current_path() / "tests/data" / GetParam();
   const Folder folder_;
 };
 
 TEST_P(Compatibility, FilesNameTheRelease) {
-  EXPECT_EQ(read_file(data_ / "version"), release() + "\n");
+  EXPECT_EQ(read_file(data_ / "version"), release_version() + "\n");
   const Json run_record = Json::parse(read_file(data_ / "run/run.json"));
-  EXPECT_EQ(run_record.at("yardmaster").at("release"), release());
+  EXPECT_EQ(run_record.at("yardmaster").at("release"), release_version());
   const Json manifest = Json::parse(read_file(data_ / "run/checkpoints/best/manifest.json"));
-  EXPECT_EQ(manifest.at("written_by"), "yardmaster " + release());
+  EXPECT_EQ(manifest.at("written_by"), "yardmaster " + release_version());
 }
 
 TEST_P(Compatibility, CheckpointsDecide) {
@@ -128,7 +128,7 @@ INSTANTIATE_TEST_SUITE_P(Releases, Compatibility, ::testing::ValuesIn(kReleases)
                          });
 
 TEST(Version, EveryProgramPrintsIt) {
-  const std::string expected = "yardmaster " + std::string(release()) + " (commit ";
+  const std::string expected = "yardmaster " + std::string(release_version()) + " (commit ";
   for (const std::string program : {"yardmaster", "yardmaster-sim", "yardmaster-bench",
                                     "yardmaster-train", "yardmaster-serve"}) {
     if (!built(program)) continue;

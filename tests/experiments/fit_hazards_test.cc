@@ -37,8 +37,8 @@ Scenario steps(double run_s) {
 TEST(FitHazards, AreTheSharesOfEndedJobs) {
   const std::vector<double> hazards = fit_hazards(steps(20));
   ASSERT_EQ(hazards.size(), 12 * kBins);
-  const auto first = static_cast<size_t>(TimeBins::of_us(20'000'000));
-  const auto second = static_cast<size_t>(TimeBins::of_us(40'000'000));
+  const auto first = static_cast<size_t>(TimeBins::bin_of_us(20'000'000));
+  const auto second = static_cast<size_t>(TimeBins::bin_of_us(40'000'000));
   for (size_t b = 0; b < second; ++b) {
     EXPECT_NEAR(hazards[b], b == first ? 0.5 : 0, 0.02) << b;
   }
@@ -51,7 +51,7 @@ TEST(FitHazards, CensorJobsAtTheWindowsEnd) {
   // Jobs of 900 s end within the window if submitted in its first 100 s. All others are censored:
   // they only show how long they ran within it.
   const std::vector<double> hazards = fit_hazards(steps(900));
-  const auto first = static_cast<size_t>(TimeBins::of_us(900'000'000));
+  const auto first = static_cast<size_t>(TimeBins::bin_of_us(900'000'000));
   double ever = 0;
   for (size_t b = first + 1; b < kBins; ++b) ever = std::max(ever, hazards[b]);
   EXPECT_NEAR(ever, 0.075, 1e-6) << "no job is known to have run longer";

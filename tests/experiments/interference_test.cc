@@ -57,9 +57,9 @@ class FitObserver {
     for (int32_t i = 0; i < view.num_held(); ++i) {
       const int32_t slot = view.held(i);
       if (view.phase(slot) != Phase::kRunning) continue;
-      predictions_[static_cast<size_t>(slot)] = {learned(view).predicted_time(terms_of(slot)),
-                                                 view.attained_us(slot), view.worked_us(slot),
-                                                 view.ref(slot), true};
+      predictions_[static_cast<size_t>(slot)] = {
+          learned(view).predicted_time_per_work(terms_of(slot)), view.attained_us(slot),
+          view.worked_us(slot), view.ref(slot), true};
     }
   }
 

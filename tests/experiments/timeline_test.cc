@@ -36,7 +36,7 @@ Played played(const Scenario& scenario, const std::string& policy) {
   timeline.begin(policy);
   Waits waits(scenario, PlacementRule::kBestFit,
               [&](const Wait& wait) { timeline.add_wait(wait); });
-  Meter meter(scenario.cluster, scenario.trace);
+  UsageMeter meter(scenario.cluster, scenario.trace);
   RunOptions how;
   how.watch = [&](const SimModel& fixed, const SimState& state) {
     timeline.record_state(fixed, state);

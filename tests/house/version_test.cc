@@ -28,9 +28,9 @@ TEST(Version, EveryLibraryHasAVersionOrNone) {
 }
 
 TEST(Version, CommitIsKnownOrMarkedAsUnknown) {
-  EXPECT_FALSE(commit().empty());
-  EXPECT_EQ(commit().find('@'), std::string_view::npos) << "a template was not filled in";
-  EXPECT_TRUE(std::isdigit(static_cast<unsigned char>(release()[0])));
+  EXPECT_FALSE(source_commit().empty());
+  EXPECT_EQ(source_commit().find('@'), std::string_view::npos) << "a template was not filled in";
+  EXPECT_TRUE(std::isdigit(static_cast<unsigned char>(release_version()[0])));
 }
 
 }  // namespace

@@ -134,7 +134,7 @@ TEST_F(CheckpointFiles, OnnxModelAndReleaseDoNotChangeTheDigest) {
   save_checkpoint(old, folder_);
   const Checkpoint drawn = load_checkpoint(folder_);
   EXPECT_NE(drawn.onnx, "");
-  EXPECT_EQ(drawn.written_by, "yardmaster " + std::string(release()));
+  EXPECT_EQ(drawn.written_by, "yardmaster " + std::string(release_version()));
   EXPECT_EQ(drawn.digest, digest);
   rewrite_manifest([](Json& m) { m["provenance"]["seed"] = 4; });
   EXPECT_NE(load_checkpoint(folder_).digest, digest);

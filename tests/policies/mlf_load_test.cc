@@ -102,7 +102,7 @@ TEST(MlfLoad, LimitMatchesHandComputation) {
   EXPECT_NEAR(*mlfs_extrapolated_metric_limit(view, 0), 3, 1e-9);
   EXPECT_FALSE(mlfs_extrapolated_metric_limit(view, 1)) << "it does not level off";
   EXPECT_FALSE(mlfs_extrapolated_metric_limit(view, 2)) << "it reverses";
-  EXPECT_FALSE(mlfs_has_reached_enough(view, 1)) << "at 0.6";
+  EXPECT_FALSE(mlfs_has_reached_target(view, 1)) << "at 0.6";
 }
 
 TEST(MlfLoad, ServerUseMatchesHandComputation) {

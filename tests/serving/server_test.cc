@@ -258,7 +258,7 @@ TEST(Server, HealthReflectionAndAdminFollowTheModel) {
   EXPECT_TRUE(state().serving());
   EXPECT_EQ(state().model(), "pilot");
   EXPECT_EQ(state().fallback(), "las");
-  EXPECT_EQ(state().release(), release());
+  EXPECT_EQ(state().release(), release_version());
 
   std::filesystem::resize_file(folder / "model.safetensors", 100);
   grpc::ClientContext context;

@@ -141,7 +141,7 @@ std::vector<Field> describe() {
 
 // Returns keys and values which parse() converts to an equal config.
 template <class C>
-std::vector<std::pair<std::string, std::string>> record(const C& config) {
+std::vector<std::pair<std::string, std::string>> keys_and_values(const C& config) {
   C copy = config;  // fields() needs mutable references
   FieldList list;
   copy.fields(list);

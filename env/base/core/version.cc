@@ -9,9 +9,9 @@ namespace {
 constexpr BuildFact kFacts[] = {YARD_BUILD_FACTS};
 }
 
-std::string_view release() { return YARD_RELEASE; }
+std::string_view release_version() { return YARD_RELEASE; }
 
-std::string_view commit() { return YARD_COMMIT; }
+std::string_view source_commit() { return YARD_COMMIT; }
 
 std::string version_line() { return "yardmaster " YARD_RELEASE " (commit " YARD_COMMIT ")"; }
 

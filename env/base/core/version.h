@@ -13,9 +13,9 @@ struct BuildFact {
   std::string_view value;  // "none" if the build lacks the library
 };
 
-std::string_view release();  // as "1.2.3"
-std::string_view commit();   // `git describe`, or "unknown" outside a checkout
-std::string version_line();  // "yardmaster 1.2.3 (commit 0123abc)"
+std::string_view release_version();  // as "1.2.3"
+std::string_view source_commit();    // `git describe`, or "unknown" outside a checkout
+std::string version_line();          // "yardmaster 1.2.3 (commit 0123abc)"
 std::span<const BuildFact> build_facts();
 
 }  // namespace yard

@@ -106,8 +106,8 @@ void write_all(int fd, std::string_view content, const fs::path& blame) {
 
 }  // namespace
 
-std::string read_and_unpack_file(const fs::path& path) {
-  UnpackingReader file(path);
+std::string read_decompressed_file(const fs::path& path) {
+  DecompressingReader file(path);
   std::string content, piece(1 << 18, '\0');
   while (const size_t n = file.read(piece.data(), piece.size())) content.append(piece, 0, n);
   return content;
@@ -200,7 +200,7 @@ void AtomicFiles::commit() {
 
 void check_writable(const fs::path& target) { const AtomicFile probe(target); }
 
-void remove_leftovers(const fs::path& folder) {
+void remove_unfinished_files(const fs::path& folder) {
   std::error_code error;
   const std::string own = kHidden + std::to_string(::getpid()) + "-";
   std::vector<fs::path> found;

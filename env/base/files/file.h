@@ -17,7 +17,7 @@ std::string read_file(const std::filesystem::path& path);
 
 // Returns the file's content, unpacked if its first bytes are those of gzip. Throws InputError if
 // `path` is missing or a folder, or if gzip data is truncated or corrupt.
-std::string read_and_unpack_file(const std::filesystem::path& path);
+std::string read_decompressed_file(const std::filesystem::path& path);
 
 // Writes or replaces the file `path` in one step that survives a power cut.
 void write_file_atomic(const std::filesystem::path& path, std::string_view content);
@@ -50,7 +50,7 @@ void check_writable(const std::filesystem::path& target);
 
 // Removes unfinished atomic files and folders which killed processes left in `folder`. Requires: no
 // other process writes in `folder`.
-void remove_leftovers(const std::filesystem::path& folder);
+void remove_unfinished_files(const std::filesystem::path& folder);
 
 // Publishes several files together, or no file if the disk is full before all files are written.
 class AtomicFiles {

@@ -22,7 +22,7 @@ constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 class Lines::Pieces {
  public:
   // Reads `text` if `file` is null.
-  explicit Pieces(std::unique_ptr<UnpackingReader> file, std::string_view text = {})
+  explicit Pieces(std::unique_ptr<DecompressingReader> file, std::string_view text = {})
       : file_(std::move(file)), text_(text) {
     YARD_CHECK(hash_ != nullptr && EVP_DigestInit_ex(hash_, EVP_sha256(), nullptr) == 1,
                "SHA-256 is not available");
@@ -54,7 +54,7 @@ class Lines::Pieces {
   }
 
  private:
-  std::unique_ptr<UnpackingReader> file_;
+  std::unique_ptr<DecompressingReader> file_;
   std::string_view text_;
   EVP_MD_CTX* hash_ = EVP_MD_CTX_new();
 };
@@ -65,7 +65,8 @@ Lines::Lines(Lines&&) noexcept = default;
 Lines::~Lines() = default;
 
 Lines Lines::of_file(const std::filesystem::path& path) {
-  return Lines(std::make_unique<Pieces>(std::make_unique<UnpackingReader>(path)), path.string());
+  return Lines(std::make_unique<Pieces>(std::make_unique<DecompressingReader>(path)),
+               path.string());
 }
 
 Lines Lines::of_text(std::string_view text, std::string name) {
@@ -73,7 +74,7 @@ Lines Lines::of_text(std::string_view text, std::string name) {
 }
 
 // Appends another piece to the buffer. Returns false at the end.
-bool Lines::grow() {
+bool Lines::read_more() {
   if (ended_) return false;
   buffer_.erase(0, at_);
   at_ = 0;
@@ -88,9 +89,9 @@ bool Lines::grow() {
   return got > 0;
 }
 
-std::string_view Lines::head() {
+std::string_view Lines::first_bytes() {
   if (!begun_) {
-    while (buffer_.size() < kHead + kByteOrderMark.size() && grow()) {
+    while (buffer_.size() < kHead + kByteOrderMark.size() && read_more()) {
     }
     if (buffer_.starts_with(kByteOrderMark)) at_ = kByteOrderMark.size();
     begun_ = true;
@@ -99,7 +100,7 @@ std::string_view Lines::head() {
 }
 
 bool Lines::next(std::string_view& line) {
-  if (!begun_) head();
+  if (!begun_) first_bytes();
   size_t seen = 0;  // bytes of the line searched so far
   for (;;) {
     const size_t end = buffer_.find('\n', at_ + seen);
@@ -110,7 +111,7 @@ bool Lines::next(std::string_view& line) {
       break;
     }
     seen = buffer_.size() - at_;
-    if (grow()) continue;
+    if (read_more()) continue;
     if (at_ == buffer_.size()) return false;
     line = std::string_view(buffer_).substr(at_);
     at_ = buffer_.size();

@@ -22,12 +22,12 @@ class Lines {
   const std::string& name() const { return name_; }
 
   // Returns the first 64 KiB at most, without a byte order mark. Requires: next() was not called.
-  std::string_view head();
+  std::string_view first_bytes();
 
   // Sets `line`, valid until the next call, to the next line without line end; false at the end.
   bool next(std::string_view& line);
-  int64_t number() const { return number_; }           // number of the current line, from 1
-  std::string_view ending() const { return ending_; }  // line end of the current line
+  int64_t line_number() const { return number_; }           // number of the current line, from 1
+  std::string_view line_ending() const { return ending_; }  // line end of the current line
 
   // Returns the SHA-256 of all unpacked bytes. Requires: next() has returned false.
   std::string sha256() const { return sha256_; }
@@ -36,7 +36,7 @@ class Lines {
   class Pieces;  // source of bytes, which computes their hash
 
   Lines(std::unique_ptr<Pieces> pieces, std::string name);
-  bool grow();
+  bool read_more();
 
   std::unique_ptr<Pieces> pieces_;
   std::string name_, buffer_, sha256_;

@@ -47,7 +47,7 @@ uint32_t crc32c(std::string_view bytes) {
   return ~crc;
 }
 
-std::string tfrecord(std::string_view bytes) {
+std::string tfrecord_frame(std::string_view bytes) {
   std::string out;
   out.reserve(bytes.size() + kTfrecordOverhead);
   put_little_endian(out, static_cast<uint64_t>(bytes.size()));
@@ -66,7 +66,7 @@ TfrecordReader::TfrecordReader(const std::filesystem::path& path) {
   file_.seekg(0);
 }
 
-TfrecordReader::FrameStatus TfrecordReader::end_with(FrameStatus found) {
+TfrecordReader::FrameStatus TfrecordReader::stop_reading(FrameStatus found) {
   at_ = size_;
   return found;
 }
@@ -74,19 +74,19 @@ TfrecordReader::FrameStatus TfrecordReader::end_with(FrameStatus found) {
 TfrecordReader::FrameStatus TfrecordReader::next(std::string& bytes) {
   offset_ = at_;
   if (at_ == size_) return FrameStatus::kEnd;
-  if (size_ - at_ < kHead) return end_with(FrameStatus::kCutOff);
+  if (size_ - at_ < kHead) return stop_reading(FrameStatus::kCutOff);
   char head[kHead];
-  if (!file_.read(head, kHead)) return end_with(FrameStatus::kLost);
+  if (!file_.read(head, kHead)) return stop_reading(FrameStatus::kLost);
   const auto length = get_little_endian<uint64_t>(head);
   if (masked(crc32c({head, 8})) != get_little_endian<uint32_t>(head + 8)) {
-    return end_with(FrameStatus::kLost);
+    return stop_reading(FrameStatus::kLost);
   }
   const uint64_t rest = size_ - at_ - kHead;
-  if (rest < kFoot || length > rest - kFoot) return end_with(FrameStatus::kCutOff);
+  if (rest < kFoot || length > rest - kFoot) return stop_reading(FrameStatus::kCutOff);
   bytes.resize(length);
   char foot[kFoot];
   if (!file_.read(bytes.data(), static_cast<std::streamsize>(length)) || !file_.read(foot, kFoot)) {
-    return end_with(FrameStatus::kLost);
+    return stop_reading(FrameStatus::kLost);
   }
   at_ += length + kTfrecordOverhead;
   return masked(crc32c(bytes)) == get_little_endian<uint32_t>(foot) ? FrameStatus::kWhole

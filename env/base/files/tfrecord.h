@@ -14,7 +14,7 @@ namespace yard {
 uint32_t crc32c(std::string_view bytes);
 
 // Returns `bytes` as one TFRecord frame.
-std::string tfrecord(std::string_view bytes);
+std::string tfrecord_frame(std::string_view bytes);
 inline constexpr uint64_t kTfrecordOverhead = 16;  // bytes of a frame in addition to its content
 
 class TfrecordReader {
@@ -37,7 +37,7 @@ class TfrecordReader {
   uint64_t size() const { return size_; }      // size of the file when it was opened
 
  private:
-  FrameStatus end_with(FrameStatus found);
+  FrameStatus stop_reading(FrameStatus found);
 
   std::ifstream file_;
   uint64_t size_ = 0, offset_ = 0;

@@ -20,7 +20,7 @@ constexpr size_t kPiece = 1 << 18;
 
 }  // namespace
 
-struct UnpackingReader::State {
+struct DecompressingReader::State {
   std::string name;
   int fd = -1;
   std::string packed = std::string(kPiece, '\0');
@@ -81,7 +81,7 @@ struct UnpackingReader::State {
   }
 };
 
-UnpackingReader::UnpackingReader(const std::filesystem::path& path)
+DecompressingReader::DecompressingReader(const std::filesystem::path& path)
     : state_(std::make_unique<State>()) {
   State& s = *state_;
   s.name = path.string();
@@ -92,9 +92,9 @@ UnpackingReader::UnpackingReader(const std::filesystem::path& path)
   if (s.is_gzip) YARD_CHECK(inflateInit2(&s.z, kGzipOnly) == Z_OK, "zlib failed to start");
 }
 
-UnpackingReader::~UnpackingReader() = default;
+DecompressingReader::~DecompressingReader() = default;
 
-size_t UnpackingReader::read(char* to, size_t most) {
+size_t DecompressingReader::read(char* to, size_t most) {
   State& s = *state_;
   if (s.is_gzip) return s.inflate_some(to, most);
   if (s.from == s.to) s.fill();

@@ -7,11 +7,11 @@
 
 namespace yard {
 
-class UnpackingReader {
+class DecompressingReader {
  public:
   // Recognises gzip by its first two bytes. Throws InputError if `path` is missing or a folder.
-  explicit UnpackingReader(const std::filesystem::path& path);
-  ~UnpackingReader();
+  explicit DecompressingReader(const std::filesystem::path& path);
+  ~DecompressingReader();
 
   // Writes up to `most` unpacked bytes to `to`. Returns the number of bytes; 0 at the end of the
   // file. Throws InputError for truncated or corrupt gzip data.

@@ -28,29 +28,29 @@ std::string one_line(std::string_view text) {
 
 }  // namespace
 
-ServiceManager::ServiceManager() : socket_(environment("NOTIFY_SOCKET")) {
+SystemdNotifier::SystemdNotifier() : socket_(environment("NOTIFY_SOCKET")) {
   const auto limit_us = parse_number<int64_t>(environment("WATCHDOG_USEC"));
   const std::string_view pid = environment("WATCHDOG_PID");
   const bool is_ours = pid.empty() || parse_number<int64_t>(pid) == int64_t{getpid()};
   if (limit_us && *limit_us > 0 && is_ours) {
-    alive_interval_ = std::chrono::microseconds(*limit_us / 2);
+    notify_alive_interval_ = std::chrono::microseconds(*limit_us / 2);
   }
 }
 
-void ServiceManager::ready(std::string_view status) const {
+void SystemdNotifier::notify_ready(std::string_view status) const {
   send("READY=1\nSTATUS=" + one_line(status));
 }
 
-void ServiceManager::reloading() const {
+void SystemdNotifier::notify_reloading() const {
   const auto now = std::chrono::steady_clock::now().time_since_epoch();  // CLOCK_MONOTONIC
   send("RELOADING=1\nMONOTONIC_USEC=" + std::to_string(now / std::chrono::microseconds(1)));
 }
 
-void ServiceManager::stopping() const { send("STOPPING=1"); }
+void SystemdNotifier::notify_stopping() const { send("STOPPING=1"); }
 
-void ServiceManager::alive() const { send("WATCHDOG=1"); }
+void SystemdNotifier::notify_alive() const { send("WATCHDOG=1"); }
 
-void ServiceManager::send(const std::string& lines) const {
+void SystemdNotifier::send(const std::string& lines) const {
   sockaddr_un address{};
   if (socket_.empty() || socket_.size() >= sizeof address.sun_path) return;
   address.sun_family = AF_UNIX;

@@ -11,25 +11,27 @@
 
 namespace yard {
 
-class ServiceManager {
+class SystemdNotifier {
  public:
   // Reads $NOTIFY_SOCKET, $WATCHDOG_USEC and $WATCHDOG_PID.
-  ServiceManager();
+  SystemdNotifier();
 
   // `status` is what `systemctl status` shows of the process.
-  void ready(std::string_view status) const;
-  void reloading() const;  // until ready()
-  void stopping() const;
-  void alive() const;  // to be called every alive_interval()
+  void notify_ready(std::string_view status) const;
+  void notify_reloading() const;  // until notify_ready()
+  void notify_stopping() const;
+  void notify_alive() const;  // to be called every notify_alive_interval()
 
-  // Half the time without alive() after which the process counts as hung; absent: any.
-  std::optional<std::chrono::microseconds> alive_interval() const { return alive_interval_; }
+  // Half the time without notify_alive() after which the process counts as hung; absent: any.
+  std::optional<std::chrono::microseconds> notify_alive_interval() const {
+    return notify_alive_interval_;
+  }
 
  private:
   void send(const std::string& lines) const;
 
   std::string socket_;  // empty: no service manager
-  std::optional<std::chrono::microseconds> alive_interval_;
+  std::optional<std::chrono::microseconds> notify_alive_interval_;
 };
 
 }  // namespace yard

@@ -29,9 +29,9 @@ InputError unknown_name(const std::string& where, const std::vector<std::string>
                         std::string_view typed, const std::string& hint = "");
 
 // Throws unknown_name() if the registry lacks the name `typed`.
-//   require_name<PolicyRegistry>("--policy", "gredy");
+//   require_registered_name<PolicyRegistry>("--policy", "gredy");
 template <class Registry>
-void require_name(const std::string& where, std::string_view typed) {
+void require_registered_name(const std::string& where, std::string_view typed) {
   if (!Registry::has(typed)) throw unknown_name(where, Registry::names(), typed);
 }
 

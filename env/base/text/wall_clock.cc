@@ -109,7 +109,7 @@ std::optional<int64_t> parse_date_s(std::string_view text) {
 
 Zone::Zone(std::string_view rule, std::string_view where) {
   RuleText text(rule);
-  const auto change = [&](Change& out) {
+  const auto change = [&](DstChange& out) {
     return text.take(',') && text.take('M') && text.number(1, 12, out.month) && text.take('.') &&
            text.number(1, 5, out.week) && text.take('.') && text.number(0, 6, out.weekday) &&
            (!text.take('/') || text.duration(out.at_s));
@@ -128,7 +128,7 @@ Zone::Zone(std::string_view rule, std::string_view where) {
                    "'" + std::string(rule) + "'");
 }
 
-int64_t Zone::Change::wall_s(int year) const {
+int64_t Zone::DstChange::wall_s(int year) const {
   const chrono::weekday on(static_cast<unsigned>(weekday));
   const chrono::month in(static_cast<unsigned>(month));
   const chrono::year of(year);

@@ -33,7 +33,7 @@ class Zone {
   int64_t other_unix_s_if_ambiguous(int64_t wall_s) const;
 
  private:
-  struct Change {
+  struct DstChange {
     int64_t month = 0, week = 0, weekday = 0;  // week 5: last week
     int64_t at_s = 7200;                       // seconds of the day, on the clock before the change
     int64_t wall_s(int year) const;
@@ -43,7 +43,7 @@ class Zone {
 
   int64_t west_s_ = 0;   // seconds west of UTC
   int64_t ahead_s_ = 0;  // shift of daylight saving time in seconds; 0: no shift
-  Change begin_, end_;
+  DstChange begin_, end_;
 };
 
 }  // namespace yard

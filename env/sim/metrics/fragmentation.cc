@@ -65,7 +65,7 @@ Fragmentation::Fragmentation(const SimModel& fixed)
 }
 
 // Stores the node's resources. Returns whether they differ from those of the last call.
-bool Fragmentation::changed(const SimState& s, int32_t node) {
+bool Fragmentation::update_if_changed(const SimState& s, int32_t node) {
   bool any = fresh_;
   const auto note = [&any](auto& seen, auto now) {
     any = any || seen != now;
@@ -89,21 +89,21 @@ bool Fragmentation::changed(const SimState& s, int32_t node) {
   return any;
 }
 
-Fragmentation::NodeFragments Fragmentation::compute(const SimState& s, int32_t node) const {
+Fragmentation::NodeFreeGpus Fragmentation::compute(const SimState& s, int32_t node) const {
   const NodeLedger now(fixed_, s, node);
   const int32_t gpu0 = fixed_.spec.node_gpu0[node];
   int64_t free_milli = int64_t{kWholeGpu} * count_bits(now.free);
   for (uint64_t rest = now.shared; rest != 0; rest &= rest - 1) {
     free_milli += s.share_milli[gpu0 + lowest_set_bit_index(rest)];
   }
-  NodeFragments part{.free = static_cast<double>(free_milli) / kWholeGpu,
-                     .stranded = free_milli > 0};
+  NodeFreeGpus part{.free = static_cast<double>(free_milli) / kWholeGpu,
+                    .stranded = free_milli > 0};
   if (free_milli == 0) return part;
   for (const TaskFrequency& task : mix_) {
     const TaskNeed& need = task.need;
     int64_t unusable_milli = free_milli;
     NodeLedger ledger = now;
-    const bool suits = task.shape == kNone || ledger.suits(fixed_, task.shape, need);
+    const bool suits = task.shape == kNone || ledger.suits_task(fixed_, task.shape, need);
     const bool on_gpu = need.gpus > 0 || need.gpu_milli > 0;
     if (on_gpu && suits && take_tasks(fixed_, s, ledger, need, 1) == 1) {
       part.stranded = false;
@@ -120,10 +120,10 @@ Fragmentation::NodeFragments Fragmentation::compute(const SimState& s, int32_t n
   return part;
 }
 
-const Fragments& Fragmentation::of(const SimState& s) {
+const FreeGpuCounts& Fragmentation::of(const SimState& s) {
   bool any = false;
   for (int32_t m = 0; m < fixed_.spec.num_nodes; ++m) {
-    if (!changed(s, m)) continue;
+    if (!update_if_changed(s, m)) continue;
     parts_[static_cast<size_t>(m)] = compute(s, m);
     any = true;
   }
@@ -131,7 +131,7 @@ const Fragments& Fragmentation::of(const SimState& s) {
   if (!any) return last_;
   last_ = {};
   for (int32_t m = 0; m < fixed_.spec.num_nodes; ++m) {
-    const NodeFragments& part = parts_[static_cast<size_t>(m)];
+    const NodeFreeGpus& part = parts_[static_cast<size_t>(m)];
     last_.free += part.free;
     last_.unusable += part.unusable;
     if (s.free_count[m] < fixed_.spec.node_gpus[m]) last_.partial += part.free;

@@ -10,7 +10,7 @@
 namespace yard {
 
 // Numbers of free GPUs. A GPU shared by several jobs counts with its free fraction.
-struct Fragments {
+struct FreeGpuCounts {
   double free = 0;
   double unusable = 0;       // free GPUs that a random task of the workload cannot use, on average
   double partial = 0;        // free GPUs on nodes with at least one GPU in use
@@ -33,25 +33,25 @@ class Fragmentation {
   explicit Fragmentation(const SimModel& fixed);
 
   // Returns the metrics of `state`, recomputing only nodes which changed since the last call.
-  const Fragments& of(const SimState& state);
+  const FreeGpuCounts& of(const SimState& state);
 
  private:
-  struct NodeFragments {
+  struct NodeFreeGpus {
     double free = 0, unusable = 0;  // [GPUs]
     bool stranded = false;
   };
-  bool changed(const SimState& s, int32_t node);
-  NodeFragments compute(const SimState& s, int32_t node) const;
+  bool update_if_changed(const SimState& s, int32_t node);
+  NodeFreeGpus compute(const SimState& s, int32_t node) const;
 
   const SimModel& fixed_;
   std::vector<TaskFrequency> mix_;
-  std::vector<NodeFragments> parts_;  // (M)
-  bool fresh_ = true;                 // true until the first call of of()
+  std::vector<NodeFreeGpus> parts_;  // (M)
+  bool fresh_ = true;                // true until the first call of of()
   // Values at the last call of of(). The last two columns are empty unless jobs can share GPUs.
   std::vector<uint64_t> free_mask_, shared_mask_;     // (M)
   std::vector<int64_t> cpu_milli_, mem_mib_;          // (M)
   std::vector<int32_t> share_milli_, share_mem_mib_;  // (G)
-  Fragments last_;
+  FreeGpuCounts last_;
 };
 
 }  // namespace yard

@@ -13,7 +13,7 @@ constexpr double kSecondsPerHour = 3600;
 double seconds(int64_t us) { return static_cast<double>(us) / 1e6; }
 
 // Whether the cluster has any GPU of the type.
-bool exists(const GpuTypeTime& time) { return time.busy_s + time.idle_s + time.down_s > 0; }
+bool exists(const GpuTypeSeconds& time) { return time.busy_s + time.idle_s + time.down_s > 0; }
 
 }  // namespace
 
@@ -21,7 +21,7 @@ std::optional<double> energy_kwh(const ClusterSpec& cluster, const GpuUsage& use
   double joules = 0;
   for (size_t t = 0; t < cluster.types.size(); ++t) {
     const GpuType& type = cluster.types[t];
-    const GpuTypeTime& time = used.types[t];
+    const GpuTypeSeconds& time = used.types[t];
     if (!exists(time)) continue;
     if (type.busy_w <= 0) return std::nullopt;
     joules += type.busy_w * time.busy_s + type.idle_w * time.idle_s;
@@ -33,7 +33,7 @@ std::optional<Cost> cost_of(const ClusterSpec& cluster, const GpuUsage& used) {
   Cost cost;
   for (size_t t = 0; t < cluster.types.size(); ++t) {
     const double price_per_s = cluster.types[t].price_per_h / kSecondsPerHour;
-    const GpuTypeTime& time = used.types[t];
+    const GpuTypeSeconds& time = used.types[t];
     if (!exists(time)) continue;
     if (price_per_s <= 0) return std::nullopt;
     cost.held += price_per_s * time.busy_s;
@@ -42,7 +42,7 @@ std::optional<Cost> cost_of(const ClusterSpec& cluster, const GpuUsage& used) {
   return cost;
 }
 
-Meter::Meter(const ClusterSpec& cluster, const Trace& trace) : cluster_(cluster) {
+UsageMeter::UsageMeter(const ClusterSpec& cluster, const Trace& trace) : cluster_(cluster) {
   std::map<std::string, int32_t> index;
   for (const Job& job : trace.jobs) {
     if (!job.tenant.empty()) index.try_emplace(job.tenant, 0);
@@ -61,22 +61,23 @@ Meter::Meter(const ClusterSpec& cluster, const Trace& trace) : cluster_(cluster)
 }
 
 // Charges the time since the last sample to what was seen then.
-void Meter::integrate_until(int64_t to_us) {
+void UsageMeter::integrate_until(int64_t to_us) {
   if (to_us == at_us_) return;
   const double dt_s = seconds(to_us - at_us_);
   used_.span_s += dt_s;
-  GpuTime& time = used_.time;
-  for (const auto use : {&GpuTime::running, &GpuTime::starting, &GpuTime::unshared, &GpuTime::down,
-                         &GpuTime::idle}) {
+  GpuSeconds& time = used_.time;
+  for (const auto use : {&GpuSeconds::running, &GpuSeconds::starting, &GpuSeconds::unshared,
+                         &GpuSeconds::down, &GpuSeconds::idle}) {
     time.*use += dt_s * (sample_.*use);
   }
   for (const auto part :
-       {&Fragments::free, &Fragments::unusable, &Fragments::partial, &Fragments::stranded,
-        &Fragments::largest_block, &Fragments::ideal_block}) {
+       {&FreeGpuCounts::free, &FreeGpuCounts::unusable, &FreeGpuCounts::partial,
+        &FreeGpuCounts::stranded, &FreeGpuCounts::largest_block, &FreeGpuCounts::ideal_block}) {
     used_.fragments.*part += dt_s * (fragments_.*part);
   }
   for (size_t t = 0; t < types_now_.size(); ++t) {
-    for (const auto use : {&GpuTypeTime::busy_s, &GpuTypeTime::idle_s, &GpuTypeTime::down_s}) {
+    for (const auto use :
+         {&GpuTypeSeconds::busy_s, &GpuTypeSeconds::idle_s, &GpuTypeSeconds::down_s}) {
       used_.types[t].*use += dt_s * (types_now_[t].*use);
     }
   }
@@ -88,14 +89,14 @@ void Meter::integrate_until(int64_t to_us) {
     const double saved_s = seconds(std::min(gpu.ready_us, to_us) - at_us_);
     time.saving += saved_s;
     (gpu.down ? time.down : time.idle) -= saved_s;
-    GpuTypeTime& type = used_.types[static_cast<size_t>(gpu.type)];
+    GpuTypeSeconds& type = used_.types[static_cast<size_t>(gpu.type)];
     type.busy_s += saved_s;
     (gpu.down ? type.down_s : type.idle_s) -= saved_s;
   }
   at_us_ = to_us;
 }
 
-void Meter::scan(const SimModel& fixed, const SimState& s) {
+void UsageMeter::scan(const SimModel& fixed, const SimState& s) {
   sample_ = {};
   std::fill(tenant_gpus_now_.begin(), tenant_gpus_now_.end(), 0.0);
   for (int32_t i = 0; i < s.head->held; ++i) {
@@ -117,9 +118,9 @@ void Meter::scan(const SimModel& fixed, const SimState& s) {
   sample_.down = s.head->down_gpus;
   const int32_t held = fixed.spec.total_gpus - s.head->free_gpus - s.head->down_gpus;
   sample_.unshared = held - sample_.running - sample_.starting;
-  std::fill(types_now_.begin(), types_now_.end(), GpuTypeTime{});
+  std::fill(types_now_.begin(), types_now_.end(), GpuTypeSeconds{});
   for (int32_t m = 0; m < fixed.spec.num_nodes; ++m) {
-    GpuTypeTime& type = types_now_[static_cast<size_t>(fixed.spec.node_type[m])];
+    GpuTypeSeconds& type = types_now_[static_cast<size_t>(fixed.spec.node_type[m])];
     const int32_t down = fixed.faults ? count_bits(s.idle_down_mask[m]) : 0;
     type.idle_s += s.free_count[m];
     type.down_s += down;
@@ -139,7 +140,7 @@ void Meter::scan(const SimModel& fixed, const SimState& s) {
   used_.time.lost = seconds(s.head->lost_time_us);
 }
 
-void Meter::record_state(const SimModel& fixed, const SimState& state) {
+void UsageMeter::record_state(const SimModel& fixed, const SimState& state) {
   if (fragmentation_) {
     integrate_until(state.head->now_us);
   } else {
@@ -149,7 +150,7 @@ void Meter::record_state(const SimModel& fixed, const SimState& state) {
   scan(fixed, state);
 }
 
-std::optional<GpuUsage> Meter::end(int64_t end_us) {
+std::optional<GpuUsage> UsageMeter::end(int64_t end_us) {
   if (!fragmentation_) return std::nullopt;
   integrate_until(end_us);
   return used_;

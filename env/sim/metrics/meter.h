@@ -1,7 +1,7 @@
-// Integrates GPU use and fragmentation over a replay. A Meter samples all nodes and jobs after
+// Integrates GPU use and fragmentation over a replay. A UsageMeter samples all nodes and jobs after
 // every decision, so it is attached to Replay::watch on request only.
 //
-//   Meter meter(cluster, trace);
+//   UsageMeter meter(cluster, trace);
 //   replay.watch = [&](const SimState& s) { meter.record_state(fixed, s); };
 //   const GpuUsage used = meter.end(outcome.end_us);
 #pragma once
@@ -19,7 +19,7 @@ namespace yard {
 
 // [GPU s] GPU time by use: running + starting + saving + unshared + down + idle = all GPUs times
 // the observed time. A job's share of a GPU counts as that fraction of a GPU.
-struct GpuTime {
+struct GpuSeconds {
   double running = 0;   // held by jobs that progress, even if a failure undoes the work later
   double starting = 0;  // held by jobs that restore, or wait for GPUs that are being vacated
   double saving = 0;    // held only by preempted jobs that save their checkpoints
@@ -30,16 +30,16 @@ struct GpuTime {
   double total() const { return running + starting + saving + unshared + down + idle; }
 };
 
-struct GpuTypeTime {
+struct GpuTypeSeconds {
   double busy_s = 0, idle_s = 0, down_s = 0;  // [GPU s] busy: GPUs held or being vacated
 };
 
 struct GpuUsage {
-  GpuTime time;
-  Fragments fragments;               // [GPU s] integrals over time of the numbers of GPUs
-  std::vector<GpuTypeTime> types;    // as in ClusterSpec::types
-  std::vector<std::string> tenants;  // sorted names of the trace's tenants
-  std::vector<double> tenant_gpu_s;  // [GPU s] held by each tenant's starting and running jobs
+  GpuSeconds time;
+  FreeGpuCounts fragments;            // [GPU s] integrals over time of the numbers of GPUs
+  std::vector<GpuTypeSeconds> types;  // as in ClusterSpec::types
+  std::vector<std::string> tenants;   // sorted names of the trace's tenants
+  std::vector<double> tenant_gpu_s;   // [GPU s] held by each tenant's starting and running jobs
   double span_s = 0;
 };
 
@@ -52,10 +52,10 @@ struct Cost {
 };
 std::optional<Cost> cost_of(const ClusterSpec& cluster, const GpuUsage& used);
 
-class Meter {
+class UsageMeter {
  public:
-  // Requires: `cluster` and `trace` outlive this Meter.
-  Meter(const ClusterSpec& cluster, const Trace& trace);
+  // Requires: `cluster` and `trace` outlive this UsageMeter.
+  UsageMeter(const ClusterSpec& cluster, const Trace& trace);
 
   // Samples a state. Requires: each call has the same `fixed`, which lives until end() is called.
   void record_state(const SimModel& fixed, const SimState& state);
@@ -77,10 +77,10 @@ class Meter {
   std::optional<Fragmentation> fragmentation_;
   GpuUsage used_;
   int64_t at_us_ = 0;
-  GpuTime sample_;  // [GPUs] numbers of GPUs by use at the last sample
-  Fragments fragments_;
-  std::vector<GpuTypeTime> types_now_;  // [GPUs]
-  std::vector<VacatedGpu> vacated_;     // GPUs on which a preempted job still saves
+  GpuSeconds sample_;  // [GPUs] numbers of GPUs by use at the last sample
+  FreeGpuCounts fragments_;
+  std::vector<GpuTypeSeconds> types_now_;  // [GPUs]
+  std::vector<VacatedGpu> vacated_;        // GPUs on which a preempted job still saves
   std::vector<double> tenant_gpus_now_;
 };
 

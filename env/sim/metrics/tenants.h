@@ -24,8 +24,9 @@ struct TenantSummary {
   std::optional<double> quota_share;  // mean_gpus over quota_gpus
 };
 
-// Returns tenants in order of name; empty if the trace names no tenant. `used` is null if no Meter
-// ran. Requires: `isolated_us`, from isolated_run_us(), and `outcome` describe trace.jobs in order.
+// Returns tenants in order of name; empty if the trace names no tenant. `used` is null if no
+// UsageMeter ran. Requires: `isolated_us`, from isolated_run_us(), and `outcome` describe
+// trace.jobs in order.
 std::vector<TenantSummary> tenants_of(const Trace& trace, const ClusterSpec& cluster,
                                       const std::vector<int64_t>& isolated_us,
                                       const Outcome& outcome, const GpuUsage* used);

@@ -67,7 +67,7 @@ bool WhyWaiting::is_node_open_to_job(const SimState& s, int32_t slot, int32_t no
   for (int32_t g = 0; g < num_groups(h, s.shape[slot]); ++g) {
     const TaskNeed need = need_of(h, s.shape[slot], g);
     const bool on_gpus = need.gpus + need.gpu_milli > 0;
-    if (on_gpus && ledger.suits(fixed_, s.shape[slot], need)) return true;
+    if (on_gpus && ledger.suits_task(fixed_, s.shape[slot], need)) return true;
   }
   return false;
 }
@@ -84,7 +84,7 @@ Blockers WhyWaiting::blockers(const SimState& s, int32_t slot, WaitReason reason
   using enum WaitReason;
   if (reason == kOrder || reason == kNextRound || reason == kSaving) return out;
   if (reason == WaitReason::kDependencies) {
-    out.jobs = before(s, slot);
+    out.jobs = unfinished_dependencies(s, slot);
   } else {
     std::vector<int32_t> holders;  // slots
     for (int32_t i = 0; i < s.head->held; ++i) {
@@ -120,7 +120,7 @@ bool WhyWaiting::has_room(const SimState& s, int32_t slot, bool cpu, bool memory
     for (int32_t m = 0; m < fixed_.spec.num_nodes && left > 0; ++m) {
       NodeLedger ledger(fixed_, s, m);
       // A type that never has the memory cannot become free.
-      if (!ledger.suits(fixed_, shape, need_of(h, shape, g))) continue;
+      if (!ledger.suits_task(fixed_, shape, need_of(h, shape, g))) continue;
       left -= take_tasks(fixed_, s, ledger, need, left);
     }
     if (left > 0) return false;
@@ -141,7 +141,7 @@ WaitReason WhyWaiting::reason_for_shaped_job(const SimState& s, int32_t slot) co
   return open == 0 ? WaitReason::kTooFewGpus : WaitReason::kFragmented;
 }
 
-std::vector<int32_t> WhyWaiting::before(const SimState& s, int32_t slot) const {
+std::vector<int32_t> WhyWaiting::unfinished_dependencies(const SimState& s, int32_t slot) const {
   std::vector<int32_t> out;
   const JobColumns& jobs = fixed_.jobs;
   const int32_t j = s.job[slot];
@@ -153,7 +153,7 @@ std::vector<int32_t> WhyWaiting::before(const SimState& s, int32_t slot) const {
   return out;
 }
 
-std::string WhyWaiting::figures(const SimState& s, int32_t slot, WaitReason reason) const {
+std::string WhyWaiting::gpu_counts_text(const SimState& s, int32_t slot, WaitReason reason) const {
   const std::string gpus = "needs " + to_string(s.gpus[slot]) + " GPUs; ";
   const std::string free = to_string(s.head->free_gpus) + " free";
   switch (reason) {

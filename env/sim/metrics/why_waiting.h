@@ -58,8 +58,8 @@ class WhyWaiting {
   template <class Name>
   std::string detail(const SimState& state, int32_t slot, WaitReason reason,
                      const Name& name) const {
-    if (reason != WaitReason::kDependencies) return figures(state, slot, reason);
-    const std::vector<int32_t> all = before(state, slot);
+    if (reason != WaitReason::kDependencies) return gpu_counts_text(state, slot, reason);
+    const std::vector<int32_t> all = unfinished_dependencies(state, slot);
     return "after " + name(all.empty() ? state.job[slot] : all.front());
   }
 
@@ -70,10 +70,10 @@ class WhyWaiting {
   int32_t free_gpus_on_open_nodes(const SimState& s, int32_t slot) const;
   bool has_room(const SimState& s, int32_t slot, bool cpu, bool memory, bool gpu_memory) const;
   // Returns the unfinished jobs that the job depends on.
-  std::vector<int32_t> before(const SimState& s, int32_t slot) const;
+  std::vector<int32_t> unfinished_dependencies(const SimState& s, int32_t slot) const;
   bool is_node_open_to_job(const SimState& s, int32_t slot, int32_t node) const;
   bool holds_on_open_node(const SimState& s, int32_t holder, int32_t slot) const;
-  std::string figures(const SimState& s, int32_t slot, WaitReason reason) const;
+  std::string gpu_counts_text(const SimState& s, int32_t slot, WaitReason reason) const;
 
   const SimModel& fixed_;
   PlacementRule placement_;

@@ -13,7 +13,7 @@ std::vector<PlacementOption> PlacementOptions::of(int32_t slot, const AllowedOpt
   slot_ = slot;
   gpus_ = view_.gpus(slot);
   if (!view_.holds_gpus(slot) && !view_.within_tenant_limit(slot)) return std::move(options_);
-  if (!plain(slot) || gpus_ == 0) {
+  if (!requests_whole_gpus_only(slot) || gpus_ == 0) {
     add_anywhere();
     if (options_.empty() && limits.stop) add_preempting_for_tasks();
     return std::move(options_);
@@ -22,7 +22,7 @@ std::vector<PlacementOption> PlacementOptions::of(int32_t slot, const AllowedOpt
   for (int32_t t = 0; t < throughput_model_.num_types(); ++t) {
     if (throughput_model_.consolidated_throughput(slot, t) <= 0) continue;
     int32_t all = 0;
-    for (const int32_t m : throughput_model_.nodes_of(t)) {
+    for (const int32_t m : throughput_model_.nodes_of_type(t)) {
       all += view_.spec().node_gpus[m] - count_bits(view_.down_gpu_mask(m));
     }
     if (all < gpus_) continue;
@@ -59,7 +59,8 @@ void PlacementOptions::compute_costs(PlacementOption& option) {
   option.rate = throughput_model_.throughput(slot_, option.pieces, leaving);
   option.interference_cost = throughput_model_.interference_cost(slot_, option.pieces, leaving);
   for (const int32_t slot : leaving) option.gpus_moved += view_.gpus(slot);
-  for (const Piece& p : option.pieces) option.left_over += std::max(0, free_on(p.node) - p.gpus);
+  for (const Piece& p : option.pieces)
+    option.left_over += std::max(0, free_gpus_on(p.node) - p.gpus);
   if (!view_.shaped(slot_)) return;
   const int32_t task_gpus = view_.task_need(slot_, 0).gpus;
   for (Piece& p : option.pieces) p.tasks = p.gpus / task_gpus;
@@ -69,8 +70,8 @@ void PlacementOptions::add_consolidated(int32_t type) {
   const int32_t node_gpus = view_.spec().max_node_gpus;
   if (gpus_ <= node_gpus) {
     std::map<int32_t, PlacementOption> best;  // by GPUs left over
-    for (const int32_t m : throughput_model_.nodes_of(type)) {
-      if (free_on(m) < gpus_) continue;
+    for (const int32_t m : throughput_model_.nodes_of_type(type)) {
+      if (free_gpus_on(m) < gpus_) continue;
       PlacementOption option{.type = type, .pieces = {{m, gpus_}}};
       compute_costs(option);
       const auto [it, fresh] = best.try_emplace(option.left_over, option);
@@ -84,17 +85,17 @@ void PlacementOptions::add_consolidated(int32_t type) {
   }
   PlacementOption option{.type = type};
   int32_t left = gpus_, tightest = kNone;
-  for (const int32_t m : throughput_model_.nodes_of(type)) {
-    if (left >= node_gpus && free_on(m) == node_gpus) {
+  for (const int32_t m : throughput_model_.nodes_of_type(type)) {
+    if (left >= node_gpus && free_gpus_on(m) == node_gpus) {
       option.pieces.push_back({m, node_gpus});
       left -= node_gpus;
     }
   }
   if (left >= node_gpus) return;
-  for (const int32_t m : throughput_model_.nodes_of(type)) {
+  for (const int32_t m : throughput_model_.nodes_of_type(type)) {
     const bool taken = std::ranges::count(option.pieces, m, &Piece::node) > 0;
-    if (left == 0 || taken || free_on(m) < left) continue;
-    if (tightest == kNone || free_on(m) < free_on(tightest)) tightest = m;
+    if (left == 0 || taken || free_gpus_on(m) < left) continue;
+    if (tightest == kNone || free_gpus_on(m) < free_gpus_on(tightest)) tightest = m;
   }
   if (left > 0) {
     if (tightest == kNone) return;
@@ -107,18 +108,18 @@ void PlacementOptions::add_consolidated(int32_t type) {
 void PlacementOptions::add_spread(int32_t type, bool fullest_first) {
   std::vector<int32_t> nodes;
   int32_t free = 0;
-  for (const int32_t m : throughput_model_.nodes_of(type)) {
-    if (free_on(m) > 0) nodes.push_back(m);
-    free += free_on(m);
+  for (const int32_t m : throughput_model_.nodes_of_type(type)) {
+    if (free_gpus_on(m) > 0) nodes.push_back(m);
+    free += free_gpus_on(m);
   }
   if (free < gpus_) return;
-  std::ranges::stable_sort(nodes, {},
-                           [&](int32_t m) { return fullest_first ? free_on(m) : -free_on(m); });
+  std::ranges::stable_sort(
+      nodes, {}, [&](int32_t m) { return fullest_first ? free_gpus_on(m) : -free_gpus_on(m); });
   PlacementOption option{.kind = OptionKind::kSpread, .type = type};
   int32_t left = gpus_;
   for (const int32_t m : nodes) {
     if (left == 0) break;
-    const int32_t take = std::min(left, free_on(m));
+    const int32_t take = std::min(left, free_gpus_on(m));
     option.pieces.push_back({m, take});
     left -= take;
   }
@@ -127,9 +128,10 @@ void PlacementOptions::add_spread(int32_t type, bool fullest_first) {
   options_.push_back(std::move(option));
 }
 
-bool PlacementOptions::victims_on(int32_t node, int32_t gpus, std::vector<int32_t>& victims) const {
+bool PlacementOptions::find_victims_on_node(int32_t node, int32_t gpus,
+                                            std::vector<int32_t>& victims) const {
   std::vector<NodeOccupant> may;
-  int32_t there = free_on(node);
+  int32_t there = free_gpus_on(node);
   for (const NodeOccupant& one : throughput_model_.occupants(node)) {
     if (may_preempt(one.slot)) may.push_back(one);
   }
@@ -150,21 +152,21 @@ bool PlacementOptions::victims_on(int32_t node, int32_t gpus, std::vector<int32_
   return true;
 }
 
-bool PlacementOptions::has_whole_gpus(int32_t slot) const {
+bool PlacementOptions::no_task_shares_gpu(int32_t slot) const {
   for (int32_t g = 0; g < view_.num_groups(slot); ++g) {
     if (view_.task_need(slot, g).gpu_milli > 0) return false;
   }
   return true;
 }
 
-bool PlacementOptions::victims_for_task(int32_t node, std::vector<int32_t>& victims) const {
+bool PlacementOptions::find_victims_for_task(int32_t node, std::vector<int32_t>& victims) const {
   std::vector<int32_t> may, taken;
   for (const NodeOccupant& one : throughput_model_.occupants(node)) {
     if (may_preempt(one.slot)) may.push_back(one.slot);
   }
   std::ranges::sort(may, predicates_.preempted_before);
   const TaskPlacer placer(view_);
-  const auto suffice = [&] { return placer.takes_after(slot_, 0, node, taken); };
+  const auto suffice = [&] { return placer.has_room_after_preempting(slot_, 0, node, taken); };
   for (size_t n = 0; !suffice(); ++n) {
     if (n == may.size()) return false;
     taken.push_back(may[n]);
@@ -201,19 +203,20 @@ void PlacementOptions::add_preempting(int32_t type) {
   const auto cheaper = [&](const Room& a, const Room& b) {
     if (a.victims.empty() || b.victims.empty()) {
       return a.victims.empty() != b.victims.empty() ? a.victims.empty()
-                                                    : free_on(a.node) < free_on(b.node);
+                                                    : free_gpus_on(a.node) < free_gpus_on(b.node);
     }
     if (a.victims.back() == b.victims.back()) return a.victims.size() < b.victims.size();
     return predicates_.preempted_before(a.victims.back(), b.victims.back());
   };
   const auto rooms = [&](int32_t gpus, const std::vector<Piece>& but) {
     std::vector<Room> out;
-    for (const int32_t m : throughput_model_.nodes_of(type)) {
+    for (const int32_t m : throughput_model_.nodes_of_type(type)) {
       Room room{m, {}};
       const bool taken = std::ranges::count(but, m, &Piece::node) > 0;
       if (taken) continue;
-      const bool makes_room =
-          plain(slot_) ? victims_on(m, gpus, room.victims) : victims_for_task(m, room.victims);
+      const bool makes_room = requests_whole_gpus_only(slot_)
+                                  ? find_victims_on_node(m, gpus, room.victims)
+                                  : find_victims_for_task(m, room.victims);
       if (makes_room) out.push_back(std::move(room));
     }
     return out;
@@ -226,7 +229,7 @@ void PlacementOptions::add_preempting(int32_t type) {
     }
   };
   int32_t left = gpus_;
-  const int32_t part = plain(slot_) ? node_gpus : view_.task_need(slot_, 0).gpus;
+  const int32_t part = requests_whole_gpus_only(slot_) ? node_gpus : view_.task_need(slot_, 0).gpus;
   if (left >= part) {
     std::vector<Room> full = rooms(part, {});
     const auto wanted = static_cast<size_t>(left / part);
@@ -250,9 +253,9 @@ void PlacementOptions::add_preempting_anywhere(int32_t type) {
   std::vector<int32_t> may;
   std::map<int32_t, int32_t> room;  // by node
   int32_t free = 0;
-  for (const int32_t m : throughput_model_.nodes_of(type)) {
-    if (free_on(m) > 0) room[m] = free_on(m);
-    free += free_on(m);
+  for (const int32_t m : throughput_model_.nodes_of_type(type)) {
+    if (free_gpus_on(m) > 0) room[m] = free_gpus_on(m);
+    free += free_gpus_on(m);
     for (const NodeOccupant& one : throughput_model_.occupants(m)) {
       if (may_preempt(one.slot)) may.push_back(one.slot);
     }
@@ -305,16 +308,17 @@ bool PlacementOptions::find_moves_off_node(int32_t node, int32_t gpus,
                                            std::vector<JobMove>& moves) const {
   const int32_t type = throughput_model_.node_type(node);
   std::vector<NodeOccupant> may;
-  int32_t there = free_on(node);
+  int32_t there = free_gpus_on(node);
   for (const NodeOccupant& one : throughput_model_.occupants(node)) {
     const bool alone = one.gpus == view_.gpus(one.slot);
-    if (one.slot != slot_ && alone && plain(one.slot) && predicates_.movable(one.slot))
+    if (one.slot != slot_ && alone && requests_whole_gpus_only(one.slot) &&
+        predicates_.movable(one.slot))
       may.push_back(one);
   }
   std::ranges::stable_sort(may, {}, &NodeOccupant::gpus);
   std::vector<std::pair<int32_t, int32_t>> room;  // free GPUs of other nodes of the type, node
-  for (const int32_t m : throughput_model_.nodes_of(type)) {
-    if (m != node && free_on(m) > 0) room.emplace_back(free_on(m), m);
+  for (const int32_t m : throughput_model_.nodes_of_type(type)) {
+    if (m != node && free_gpus_on(m) > 0) room.emplace_back(free_gpus_on(m), m);
   }
   for (const NodeOccupant& one : may) {
     if (there >= gpus) break;
@@ -333,12 +337,12 @@ bool PlacementOptions::find_moves_off_node(int32_t node, int32_t gpus,
 void PlacementOptions::add_moving_others(int32_t type) {
   if (gpus_ > view_.spec().max_node_gpus || gpus_ < 2) return;
   int32_t free = 0;
-  for (const int32_t m : throughput_model_.nodes_of(type)) free += free_on(m);
+  for (const int32_t m : throughput_model_.nodes_of_type(type)) free += free_gpus_on(m);
   if (free < gpus_) return;
   PlacementOption best;
-  for (const int32_t m : throughput_model_.nodes_of(type)) {
+  for (const int32_t m : throughput_model_.nodes_of_type(type)) {
     PlacementOption option{.kind = OptionKind::kMoveOthers, .type = type, .pieces = {{m, gpus_}}};
-    if (view_.spec().node_gpus[m] < gpus_ || free_on(m) == 0) continue;
+    if (view_.spec().node_gpus[m] < gpus_ || free_gpus_on(m) == 0) continue;
     if (!find_moves_off_node(m, gpus_, option.moves)) continue;
     compute_costs(option);
     if (best.pieces.empty() || option.gpus_moved < best.gpus_moved) best = std::move(option);

@@ -65,7 +65,7 @@ class PlacementOptions {
   std::vector<PlacementOption> of(int32_t slot, const AllowedOptionKinds& limits);
 
  private:
-  int32_t free_on(int32_t node) const { return view_.node_free_gpus(node); }
+  int32_t free_gpus_on(int32_t node) const { return view_.node_free_gpus(node); }
   void add_consolidated(int32_t type);
   void add_spread(int32_t type, bool fullest_first);
   void add_preempting(int32_t type);
@@ -75,20 +75,21 @@ class PlacementOptions {
   void add_anywhere();
   void compute_costs(PlacementOption& option);
   bool may_preempt(int32_t slot) const {
-    const bool fits = plain(slot) || (!plain(slot_) && has_whole_gpus(slot));
+    const bool fits = requests_whole_gpus_only(slot) ||
+                      (!requests_whole_gpus_only(slot_) && no_task_shares_gpu(slot));
     return slot != slot_ && fits && predicates_.preemptible_for(slot, slot_);
   }
   // Returns whether the job requests only whole GPUs.
-  bool plain(int32_t slot) const {
+  bool requests_whole_gpus_only(int32_t slot) const {
     return !view_.shaped(slot) || view_.requests_whole_gpus_only(slot);
   }
   // Returns whether no task of a job with role groups shares a GPU.
-  bool has_whole_gpus(int32_t slot) const;
+  bool no_task_shares_gpu(int32_t slot) const;
   // Appends the jobs to preempt until `gpus` GPUs of the node are free to `victims`, by
   // preempted_before(). Returns false if preemption cannot free so many GPUs.
-  bool victims_on(int32_t node, int32_t gpus, std::vector<int32_t>& victims) const;
+  bool find_victims_on_node(int32_t node, int32_t gpus, std::vector<int32_t>& victims) const;
   // The same for a task of the job's only role group, which may need CPU and memory, too.
-  bool victims_for_task(int32_t node, std::vector<int32_t>& victims) const;
+  bool find_victims_for_task(int32_t node, std::vector<int32_t>& victims) const;
   bool find_moves_off_node(int32_t node, int32_t gpus, std::vector<JobMove>& moves) const;
 
   const View& view_;

@@ -26,7 +26,7 @@ class Placer {
   // order; the other rules take the node which holds most of the group's remaining tasks, the
   // tightest among equals. Returns the number of pieces, or 0 if a task has no place. With the rule
   // elastic, a group may start with fewer tasks than requested, but at least its minimum.
-  YARD_HD int32_t shaped(int32_t slot, PlacementRule placement, Piece* out) const {
+  YARD_HD int32_t place_shaped_job(int32_t slot, PlacementRule placement, Piece* out) const {
     const ShapeColumns& h = fixed_.jobs.shapes;
     const bool first_fit = placement == PlacementRule::kFirstFit;
     const int32_t shape = s_.shape[slot];
@@ -37,7 +37,7 @@ class Placer {
       for (int32_t left = tasks_of(h, shape, g); left > 0;) {
         const Piece piece = next_piece(shape, g, need, left, first_fit, out, group_begin, n);
         if (piece.tasks == 0) {
-          const bool starts = enough(h, shape, g, tasks_of(h, shape, g) - left);
+          const bool starts = has_enough_tasks(h, shape, g, tasks_of(h, shape, g) - left);
           if (placement == PlacementRule::kElastic && starts) break;
           return 0;
         }
@@ -127,15 +127,15 @@ class Placer {
   }
 
   // Returns the number of nodes with exactly `free` free GPUs.
-  YARD_HD int32_t count_nodes(int32_t free) const { return map_.count(s_, free); }
+  YARD_HD int32_t count_nodes_with_free(int32_t free) const { return map_.count(s_, free); }
 
   // Returns whether the node has room for the job. Requires: the job has a shape with one task.
-  YARD_HD bool takes(int32_t slot, int32_t node) const {
+  YARD_HD bool has_room_on_node(int32_t slot, int32_t node) const {
     const ShapeColumns& h = fixed_.jobs.shapes;
     const int32_t shape = s_.shape[slot];
     const TaskNeed need = need_of(h, shape, 0);
     NodeLedger ledger(fixed_, s_, node);
-    return ledger.suits(fixed_, shape, need) && take_tasks(fixed_, s_, ledger, need, 1) == 1;
+    return ledger.suits_task(fixed_, shape, need) && take_tasks(fixed_, s_, ledger, need, 1) == 1;
   }
 
   // Returns the fewest nodes that have `gpus` free GPUs in sum. Requires: `gpus` GPUs are free.
@@ -152,7 +152,7 @@ class Placer {
   }
 
   // Places `gpus` on free GPUs in node order, split over any number of nodes.
-  YARD_HD int32_t scatter(int32_t gpus, Piece* out) const {
+  YARD_HD int32_t place_scattered(int32_t gpus, Piece* out) const {
     int32_t n = 0;
     for (int32_t node = 0; gpus > 0 && node < spec.num_nodes; ++node) {
       const int32_t take = s_.free_count[node] < gpus ? s_.free_count[node] : gpus;
@@ -165,7 +165,7 @@ class Placer {
 
   // Places `gpus` on the fewest nodes: nodes with most free GPUs first, the last piece on the
   // tightest node which holds it, the lowest of equal nodes. Returns 0 if too few GPUs are free.
-  YARD_HD int32_t fewest_nodes(int32_t gpus, Piece* out) const {
+  YARD_HD int32_t place_on_fewest_nodes(int32_t gpus, Piece* out) const {
     int32_t n = 0;
     int32_t from = 0;
     for (int32_t c = spec.max_node_gpus; c > 0 && gpus > 0;) {
@@ -222,7 +222,7 @@ class Placer {
       for (int32_t i = group_begin; i < n; ++i) used = used || out[i].node == m;
       if (used) continue;
       NodeLedger ledger(fixed_, s_, m);
-      if (!ledger.suits(fixed_, shape, need)) continue;
+      if (!ledger.suits_task(fixed_, shape, need)) continue;
       for (int32_t i = 0; i < group_begin; ++i) {
         if (out[i].node != m) continue;
         take_tasks(fixed_, s_, ledger, need_of(h, shape, out[i].group), out[i].tasks);
@@ -232,7 +232,7 @@ class Placer {
       // The tightest node has the fewest whole GPUs left over, then the least of shared GPUs.
       int64_t slack = int64_t{count_bits(ledger.free)} * kMaxNodeGpus * kWholeGpu;
       for (uint64_t rest = ledger.shared; rest != 0; rest &= rest - 1) {
-        ledger.load_shared_gpu_rest(fixed_, s_, lowest_set_bit_index(rest));
+        ledger.load_free_gpu_share(fixed_, s_, lowest_set_bit_index(rest));
         slack += ledger.milli[lowest_set_bit_index(rest)];
       }
       if (tasks > best.tasks || (tasks == best.tasks && slack < best_slack)) {
@@ -280,11 +280,11 @@ YARD_HD inline int32_t place_gpus(const View& view, PlacementRule placement, int
   if (placement == PlacementRule::kFirstFit) {
     const int32_t node =
         gpus <= placer.spec.max_node_gpus ? placer.first_node_with_free(gpus) : kNone;
-    if (node == kNone) return placer.scatter(gpus, out);
+    if (node == kNone) return placer.place_scattered(gpus, out);
     out[0] = {node, gpus};
     return 1;
   }
-  const int32_t n = placer.fewest_nodes(gpus, out);
+  const int32_t n = placer.place_on_fewest_nodes(gpus, out);
   if (placement == PlacementRule::kConsolidate && n > min_nodes(placer.spec, gpus)) return 0;
   return n;
 }
@@ -307,9 +307,9 @@ YARD_HD inline bool can_place_gpus(const View& view, PlacementRule placement, in
 YARD_HD inline int32_t place(const View& view, PlacementRule placement, int32_t slot, Piece* out) {
   if (!view.within_tenant_limit(slot)) return 0;
   if (!view.shaped(slot)) return place_gpus(view, placement, view.gpus(slot), out);
-  if (!view.spec().one_type) return Placer(view).shaped(slot, placement, out);
+  if (!view.spec().one_type) return Placer(view).place_shaped_job(slot, placement, out);
   for (int32_t t = 0; t < view.spec().num_types; ++t) {
-    const int32_t n = Placer(view, t).shaped(slot, placement, out);
+    const int32_t n = Placer(view, t).place_shaped_job(slot, placement, out);
     if (n > 0) return n;
   }
   return 0;

@@ -30,7 +30,7 @@ ClusterShares::ClusterShares(const View& view) : view_(view) {
   }
 }
 
-Shares ClusterShares::of_task(int32_t slot, int32_t group) const {
+Shares ClusterShares::shares_of_task(int32_t slot, int32_t group) const {
   const TaskNeed need = view_.task_need(slot, group);
   const auto part = [](double of, double all) { return all > 0 ? of / all : 0; };
   return {part(need.gpus + need.gpu_milli / double{kWholeGpu}, gpus_),
@@ -42,12 +42,12 @@ Shares ClusterShares::of(const JobTaskCounts& size) const {
   if (!view_.shaped(size.slot)) return {gpus_ > 0 ? view_.gpus(size.slot) / gpus_ : 0, 0, 0};
   Shares out;
   for (size_t g = 0; g < size.tasks.size(); ++g) {
-    out = out + times(of_task(size.slot, static_cast<int32_t>(g)), size.tasks[g]);
+    out = out + times(shares_of_task(size.slot, static_cast<int32_t>(g)), size.tasks[g]);
   }
   return out;
 }
 
-bool ElasticSizes::elastic(int32_t slot) const {
+bool ElasticSizes::is_elastic(int32_t slot) const {
   if (!view_.shaped(slot)) return false;
   for (int32_t g = 0; g < view_.num_groups(slot); ++g) {
     if (view_.min_tasks(slot, g) < view_.max_tasks(slot, g)) return true;
@@ -56,19 +56,20 @@ bool ElasticSizes::elastic(int32_t slot) const {
 }
 
 // until_us() of a running job is when its run began, whatever its rate has been since.
-bool ElasticSizes::resizable(int32_t slot) const {
+bool ElasticSizes::is_resizable(int32_t slot) const {
   return view_.phase(slot) == Phase::kRunning && view_.until_us(slot) < time_slot_begin_us() &&
-         view_.preemptible(slot) && elastic(slot);
+         view_.preemptible(slot) && is_elastic(slot);
 }
 
-bool ElasticSizes::fits(const Shares& more) const {
+bool ElasticSizes::fits_in_cluster(const Shares& more) const {
   return ClusterShares::dominant_share(used_ + more) <= kAll;
 }
 
 JobTaskCounts ElasticSizes::minimum_size(int32_t slot) const {
   JobTaskCounts out{slot, {}};
   for (int32_t g = 0; view_.shaped(slot) && g < view_.num_groups(slot); ++g) {
-    out.tasks.push_back(elastic(slot) ? view_.min_tasks(slot, g) : view_.requested_tasks(slot, g));
+    out.tasks.push_back(is_elastic(slot) ? view_.min_tasks(slot, g)
+                                         : view_.requested_tasks(slot, g));
   }
   return out;
 }
@@ -82,7 +83,8 @@ JobTaskCounts ElasticSizes::held_size(int32_t slot) const {
 }
 
 // Jobs that keep their size come first; then the others in order, with their minimum.
-ElasticSizes::ElasticSizes(const View& view, int64_t slot_us, const Offers& offers, Draft* trial)
+ElasticSizes::ElasticSizes(const View& view, int64_t slot_us, const OfferOrder& offers,
+                           Draft* trial)
     : view_(view), slot_us_(slot_us), shares_(view) {
   struct Offer {
     double first;
@@ -101,7 +103,7 @@ ElasticSizes::ElasticSizes(const View& view, int64_t slot_us, const Offers& offe
   if (offers.owners) filling.emplace(view_, *offers.owners);
   std::set<int32_t> running;
   for (const int32_t slot : view_.held()) {
-    if (resizable(slot)) {
+    if (is_resizable(slot)) {
       offer(slot);
       running.insert(slot);
       continue;
@@ -123,7 +125,7 @@ ElasticSizes::ElasticSizes(const View& view, int64_t slot_us, const Offers& offe
     JobTaskCounts size = filling ? minimum_size(filling->next()) : std::move(o.least);
     const Shares needed = shares_.of(size);
     offered_.push_back(size.slot);
-    if (!fits(needed)) continue;
+    if (!fits_in_cluster(needed)) continue;
     // A running job keeps what it has if it finds no other place.
     if (trial != nullptr && !start(size, *trial) && !running.contains(size.slot)) continue;
     used_ = used_ + needed;
@@ -139,18 +141,18 @@ bool ElasticSizes::may_grow(int32_t index, std::span<const int32_t> groups) cons
   Shares more;
   for (const int32_t g : groups) {
     if (size.tasks[static_cast<size_t>(g)] >= view_.max_tasks(size.slot, g)) return false;
-    more = more + shares_.of_task(size.slot, g);
+    more = more + shares_.shares_of_task(size.slot, g);
   }
-  return fits(more);
+  return fits_in_cluster(more);
 }
 
 void ElasticSizes::grow(Grant grant) {
   JobTaskCounts& size = open_[static_cast<size_t>(grant.index)];
-  used_ = used_ + shares_.of_task(size.slot, grant.group);
+  used_ = used_ + shares_.shares_of_task(size.slot, grant.group);
   ++size.tasks[static_cast<size_t>(grant.group)];
 }
 
-ElasticSizes::Grant ElasticSizes::best(const TaskGain& gain) const {
+ElasticSizes::Grant ElasticSizes::best_grant(const TaskGain& gain) const {
   Grant out;
   double most = 0;
   for (int32_t i = 0; i < static_cast<int32_t>(open_.size()); ++i) {
@@ -183,7 +185,7 @@ bool ElasticSizes::start(const JobTaskCounts& size, Draft& draft) const {
   }
 }
 
-ElasticSizes::Unplaced ElasticSizes::apply(Draft& draft, Places places) {
+ElasticSizes::UnplacedCounts ElasticSizes::apply(Draft& draft, Places places) {
   std::vector<JobTaskCounts> starts;
   size_t stopped = 0;
   const size_t begun = draft.mark();
@@ -200,7 +202,7 @@ ElasticSizes::Unplaced ElasticSizes::apply(Draft& draft, Places places) {
     });
   }
   size_t started = 0;
-  Unplaced missed;
+  UnplacedCounts missed;
   for (const JobTaskCounts& size : starts) {
     if (!start(size, draft)) {
       ++missed.jobs;
@@ -212,22 +214,22 @@ ElasticSizes::Unplaced ElasticSizes::apply(Draft& draft, Places places) {
   }
   // No job stops for nothing.
   if (stopped > 0 && started == 0) draft.undo_to(begun);
-  wake(draft);
+  wake_at_next_slot(draft);
   return missed;
 }
 
-void ElasticSizes::wake(Draft& draft) const {
-  const bool again = std::ranges::any_of(view_.held(), [&](int32_t s) { return elastic(s); });
+void ElasticSizes::wake_at_next_slot(Draft& draft) const {
+  const bool again = std::ranges::any_of(view_.held(), [&](int32_t s) { return is_elastic(s); });
   if (again) draft.wake_at(time_slot_begin_us() + slot_us_);
 }
 
-void ElasticSizes::hand_out(const View& view, int64_t slot_us, const Offers& offers,
-                            const Grow& grow, Draft& draft, Places places) {
+void ElasticSizes::size_and_place_jobs(const View& view, int64_t slot_us, const OfferOrder& offers,
+                                       const Grow& grow, Draft& draft, Places places) {
   const size_t before = draft.mark();
   for (Draft* trial : {static_cast<Draft*>(nullptr), &draft}) {
     ElasticSizes sizes(view, slot_us, offers, trial);
     grow(sizes);
-    const Unplaced missed = sizes.apply(draft, places);
+    const UnplacedCounts missed = sizes.apply(draft, places);
     if (missed.jobs > 0 && trial == nullptr) {
       draft.undo_to(before);
       continue;
@@ -237,13 +239,13 @@ void ElasticSizes::hand_out(const View& view, int64_t slot_us, const Offers& off
     for (const int32_t slot : sizes.offered_) {
       if (!view.holds_gpus(slot)) sizes.start(sizes.minimum_size(slot), draft);
     }
-    return sizes.wake(draft);
+    return sizes.wake_at_next_slot(draft);
   }
 }
 
 ElasticSizes::Grow ElasticSizes::by(const TaskGain& gain) {
   return [gain](ElasticSizes& sizes) {
-    for (Grant next = sizes.best(gain); next.index != kNone; next = sizes.best(gain)) {
+    for (Grant next = sizes.best_grant(gain); next.index != kNone; next = sizes.best_grant(gain)) {
       sizes.grow(next);
     }
   };

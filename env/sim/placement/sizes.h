@@ -27,7 +27,7 @@ class ClusterShares {
  public:
   explicit ClusterShares(const View& view);
   TaskPlacer::Shares of(const JobTaskCounts& size) const;
-  TaskPlacer::Shares of_task(int32_t slot, int32_t group) const;
+  TaskPlacer::Shares shares_of_task(int32_t slot, int32_t group) const;
   // Returns the largest of the three shares (dominant share, Ghodsi et al., NSDI 2011).
   static double dominant_share(const TaskPlacer::Shares& shares) {
     return std::max({shares.gpus, shares.cpus, shares.mem});
@@ -49,7 +49,7 @@ class ElasticSizes {
 
   // The order in which jobs are offered their minimum size: by rising `first` and then by
   // submission or, if `owners` is set, by progressive filling among the owners.
-  struct Offers {
+  struct OfferOrder {
     std::function<double(const JobTaskCounts& least)> first =
         {};  // empty: first come, first served
     std::optional<FairShareAmong> owners = {};
@@ -66,21 +66,21 @@ class ElasticSizes {
   // Hands out a task. Requires: may_grow() is true for the task.
   void grow(Grant grant);
   // Returns the task with the highest gain.
-  Grant best(const TaskGain& gain) const;
+  Grant best_grant(const TaskGain& gain) const;
   // Returns the shares of the cluster that all jobs hold or will hold.
-  const TaskPlacer::Shares& used() const { return used_; }
+  const TaskPlacer::Shares& used_shares() const { return used_; }
   const ClusterShares& shares() const { return shares_; }
 
   // The order in which starting jobs are placed: by submission, or by least dominant share.
   enum class Places { kBySubmission, kSmallestFirst };
 
   // Numbers of jobs that found no placement, and of tasks missing in jobs that started.
-  struct Unplaced {
+  struct UnplacedCounts {
     int32_t jobs = 0, tasks = 0;
   };
 
   // Adds to the draft the starts of jobs, and preemptions of the jobs that are resized.
-  Unplaced apply(Draft& draft, Places places = Places::kBySubmission);
+  UnplacedCounts apply(Draft& draft, Places places = Places::kBySubmission);
 
   // Function that grows sizes until no task has a gain.
   using Grow = std::function<void(ElasticSizes&)>;
@@ -89,19 +89,20 @@ class ElasticSizes {
   // these steps with only the jobs whose minimum size can be placed. If jobs or tasks are still
   // left out, starts the first waiting jobs that fit at their minimum size, so that no GPU idles
   // behind a job that fits nowhere. Calls `grow` at most twice.
-  static void hand_out(const View& view, int64_t slot_us, const Offers& offers, const Grow& grow,
-                       Draft& draft, Places places = Places::kBySubmission);
+  static void size_and_place_jobs(const View& view, int64_t slot_us, const OfferOrder& offers,
+                                  const Grow& grow, Draft& draft,
+                                  Places places = Places::kBySubmission);
   // Returns a function that grows sizes by best().
   static Grow by(const TaskGain& gain);
 
  private:
-  bool elastic(int32_t slot) const;
-  bool resizable(int32_t slot) const;
+  bool is_elastic(int32_t slot) const;
+  bool is_resizable(int32_t slot) const;
   int64_t time_slot_begin_us() const { return view_.now_us() / slot_us_ * slot_us_; }
-  bool fits(const TaskPlacer::Shares& more) const;
+  bool fits_in_cluster(const TaskPlacer::Shares& more) const;
   // Jobs without a placement in draft `trial` get no size; null: shares decide. Restores `trial`.
-  ElasticSizes(const View& view, int64_t slot_us, const Offers& offers, Draft* trial);
-  void wake(Draft& draft) const;
+  ElasticSizes(const View& view, int64_t slot_us, const OfferOrder& offers, Draft* trial);
+  void wake_at_next_slot(Draft& draft) const;
   JobTaskCounts minimum_size(int32_t slot) const;
   JobTaskCounts held_size(int32_t slot) const;
   bool start(const JobTaskCounts& size, Draft& draft) const;

@@ -25,7 +25,7 @@ struct TaskPlacer::Tally {
   double mean() const { return tasks > 0 ? sum / tasks : 0; }
 };
 
-TaskPlacer::Shares TaskPlacer::left(const NodeLedger& ledger) const {
+TaskPlacer::Shares TaskPlacer::remaining_shares(const NodeLedger& ledger) const {
   const SpecColumns& spec = view_.spec();
   const int32_t m = ledger.node;
   return {share(count_bits(ledger.free), spec.node_gpus[m]),
@@ -42,7 +42,7 @@ bool TaskPlacer::takes(int32_t slot, std::span<const Piece> pieces, int32_t grou
   }
   NodeLedger ledger(*view_.fixed_, *view_.state_, node);
   const TaskNeed need = view_.task_need(slot, group);
-  if (!ledger.suits(*view_.fixed_, view_.shape_of(slot), need)) return false;
+  if (!ledger.suits_task(*view_.fixed_, view_.shape_of(slot), need)) return false;
   for (const Piece& p : pieces) {
     if (p.node != node) continue;
     take_tasks(*view_.fixed_, *view_.state_, ledger, view_.task_need(slot, p.group), p.tasks);
@@ -50,8 +50,8 @@ bool TaskPlacer::takes(int32_t slot, std::span<const Piece> pieces, int32_t grou
   return take_tasks(*view_.fixed_, *view_.state_, ledger, need, 1) == 1;
 }
 
-bool TaskPlacer::takes_after(int32_t slot, int32_t group, int32_t node,
-                             std::span<const int32_t> leaving) const {
+bool TaskPlacer::has_room_after_preempting(int32_t slot, int32_t group, int32_t node,
+                                           std::span<const int32_t> leaving) const {
   NodeLedger ledger(*view_.fixed_, *view_.state_, node);
   for (const int32_t other : leaving) {
     for (int32_t p = view_.first_part(other); p != kNone; p = view_.next_part(p)) {
@@ -64,15 +64,15 @@ bool TaskPlacer::takes_after(int32_t slot, int32_t group, int32_t node,
     }
   }
   const TaskNeed need = view_.task_need(slot, group);
-  return ledger.suits(*view_.fixed_, view_.shape_of(slot), need) &&
+  return ledger.suits_task(*view_.fixed_, view_.shape_of(slot), need) &&
          take_tasks(*view_.fixed_, *view_.state_, ledger, need, 1) == 1;
 }
 
-TaskPlacer::Shares TaskPlacer::room(int32_t node) const {
-  return left(NodeLedger(*view_.fixed_, *view_.state_, node));
+TaskPlacer::Shares TaskPlacer::free_shares(int32_t node) const {
+  return remaining_shares(NodeLedger(*view_.fixed_, *view_.state_, node));
 }
 
-TaskPlacer::Shares TaskPlacer::need(int32_t slot, int32_t group, int32_t node) const {
+TaskPlacer::Shares TaskPlacer::needed_shares(int32_t slot, int32_t group, int32_t node) const {
   const SpecColumns& spec = view_.spec();
   if (!view_.shaped(slot)) return {share(1, spec.node_gpus[node]), 0, 0};
   const TaskNeed need = view_.task_need(slot, group);
@@ -99,8 +99,8 @@ int32_t TaskPlacer::plain(int32_t slot, int32_t type, const Score& score_of, Pie
       const Piece piece{m, std::min(free, left)};
       const bool all = n == 0 && piece.gpus == left;
       if (whole && !all) continue;
-      const Shares one = need(slot, 0, m);
-      const double score = score_of({m, room(m), {one.gpus * piece.gpus, 0, 0}, n > 0});
+      const Shares one = needed_shares(slot, 0, m);
+      const double score = score_of({m, free_shares(m), {one.gpus * piece.gpus, 0, 0}, n > 0});
       if (best.node != kNone && whole == all && score <= most) continue;
       best = piece, most = score, whole = all;
     }
@@ -133,10 +133,11 @@ int32_t TaskPlacer::shaped(int32_t slot, std::span<const int32_t> tasks, int32_t
         const bool on_gpus = need.gpus + need.gpu_milli > 0;
         if (on_gpus && type != kNone && spec.node_type[m] != type) continue;
         NodeLedger tried = ledgers[static_cast<size_t>(m)];
-        if (!tried.suits(fixed, shape, need)) continue;
+        if (!tried.suits_task(fixed, shape, need)) continue;
         if (take_tasks(fixed, *view_.state_, tried, need, 1) == 0) continue;
-        const double score = score_of({m, left(ledgers[static_cast<size_t>(m)]),
-                                       this->need(slot, g, m), n > 0 && !has_piece_on(out, n, m)});
+        const double score =
+            score_of({m, remaining_shares(ledgers[static_cast<size_t>(m)]),
+                      this->needed_shares(slot, g, m), n > 0 && !has_piece_on(out, n, m)});
         if (best != kNone && score <= most) continue;
         best = m, most = score;
       }

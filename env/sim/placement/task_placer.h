@@ -19,7 +19,7 @@ class TaskPlacer {
   // Shares of a node's GPUs, CPUs and memory. A resource of unknown capacity counts as unused.
   struct Shares {
     double gpus = 0, cpus = 0, mem = 0;
-    double least() const { return std::min({gpus, cpus, mem}); }
+    double min_share() const { return std::min({gpus, cpus, mem}); }
     friend Shares operator+(const Shares& a, const Shares& b) {
       return {a.gpus + b.gpus, a.cpus + b.cpus, a.mem + b.mem};
     }
@@ -50,19 +50,19 @@ class TaskPlacer {
 
   // Returns whether the node would have room for a task of the group if the `leaving` jobs were
   // preempted. Requires: the job waits and has role groups.
-  bool takes_after(int32_t slot, int32_t group, int32_t node,
-                   std::span<const int32_t> leaving) const;
+  bool has_room_after_preempting(int32_t slot, int32_t group, int32_t node,
+                                 std::span<const int32_t> leaving) const;
 
-  Shares room(int32_t node) const;
+  Shares free_shares(int32_t node) const;
   // Returns the shares of the node that one task of the group takes (without role groups: one GPU).
-  Shares need(int32_t slot, int32_t group, int32_t node) const;
+  Shares needed_shares(int32_t slot, int32_t group, int32_t node) const;
 
  private:
   struct Tally;
   int32_t plain(int32_t slot, int32_t type, const Score& score_of, Piece* out, Tally& tally) const;
   int32_t shaped(int32_t slot, std::span<const int32_t> tasks, int32_t type, const Score& score_of,
                  Piece* out, Tally& tally) const;
-  Shares left(const NodeLedger& ledger) const;
+  Shares remaining_shares(const NodeLedger& ledger) const;
 
   const View& view_;
 };

@@ -59,17 +59,17 @@ bool ThroughputModel::has_measured_model(int32_t slot) const {
   return fixed().rated && speed.num_classes > 0 && speed.class_kind[job_class(slot)] >= 0;
 }
 
-int32_t ThroughputModel::model(int32_t slot) const {
+int32_t ThroughputModel::model_index(int32_t slot) const {
   return has_measured_model(slot) ? view_.speeds().class_kind[job_class(slot)]
                                   : view_.job_column_entry(fixed().jobs.model_row, slot, kNone);
 }
 
-bool ThroughputModel::modelled(int32_t slot) const {
+bool ThroughputModel::has_measured_speed(int32_t slot) const {
   return has_measured_model(slot) && view_.gpus(slot) >= 1 &&
          view_.gpus(slot) <= view_.speeds().max_gpus;
 }
 
-int32_t ThroughputModel::servers(int32_t slot) const {
+int32_t ThroughputModel::num_servers(int32_t slot) const {
   if (!view_.shaped(slot)) return 0;
   int32_t out = 0;
   for (int32_t g = 0; g < view_.num_groups(slot); ++g) {
@@ -104,8 +104,8 @@ double ThroughputModel::consolidated_throughput_on(int32_t slot, int32_t node, i
 double ThroughputModel::consolidated_throughput(int32_t slot, int32_t type) const {
   const auto& nodes = nodes_[static_cast<size_t>(type)];
   if (nodes.empty() || (view_.allowed_type_bits(slot) >> type & 1) == 0) return 0;
-  if (modelled(slot))
-    return consolidated_throughput_on(slot, nodes.front(), view_.gpus(slot), servers(slot));
+  if (has_measured_speed(slot))
+    return consolidated_throughput_on(slot, nodes.front(), view_.gpus(slot), num_servers(slot));
   return view_.speed_on(slot, nodes.front());
 }
 
@@ -118,7 +118,7 @@ double ThroughputModel::best_throughput(int32_t slot) const {
 ThroughputModel::PlacementTopology ThroughputModel::placement_topology(
     int32_t slot, std::span<const Piece> pieces, Pattern by) const {
   const SpecColumns& spec = fixed().spec;
-  const int32_t gpus = view_.gpus(slot), its_servers = servers(slot);
+  const int32_t gpus = view_.gpus(slot), its_servers = num_servers(slot);
   PlacementTopology out;
   out.nodes = static_cast<int32_t>(pieces.size());
   out.tier = tier_on_node(spec, pieces.front().node, gpus);
@@ -145,12 +145,13 @@ LinkTraffic ThroughputModel::link_traffic(int32_t slot, std::span<const Piece> p
   for (const Piece& p : pieces) nodes.push_back(p.node);
   const int64_t bytes = link_bytes_per_s(
       view_.speeds(), job_class(slot), node_type(topology.slowest), view_.gpus(slot), topology.tier,
-      topology.nodes, servers(slot), exchange.all_reduce);
+      topology.nodes, num_servers(slot), exchange.all_reduce);
   if (bytes == 0) return {};
   return {bytes, exchange.priority, links_of(fixed().spec, nodes, topology.tier)};
 }
 
-LinkLoads ThroughputModel::loads_without(int32_t slot, std::span<const int32_t> without) const {
+LinkLoads ThroughputModel::link_loads_without(int32_t slot,
+                                              std::span<const int32_t> without) const {
   LinkLoads out(fixed(), *view_.state_);
   for (const int32_t other : without) out.add(link_traffic_of(fixed(), *view_.state_, other), -1);
   if (!contains(without, slot)) out.add(link_traffic_of(fixed(), *view_.state_, slot), -1);
@@ -165,7 +166,7 @@ double ThroughputModel::throughput(int32_t slot, std::span<const Piece> all,
   if (view_.shaped(slot)) kept = gpu_pieces(slot, all);
   const std::span<const Piece> pieces = view_.shaped(slot) ? kept : all;
   if (pieces.empty()) return 0;
-  if (!modelled(slot)) {
+  if (!has_measured_speed(slot)) {
     double least = 0;
     for (const Piece& p : pieces) {
       const double here = view_.speed_on(slot, p.node);
@@ -179,11 +180,11 @@ double ThroughputModel::throughput(int32_t slot, std::span<const Piece> all,
   double rate = topology.rate;
   if (any_job_may_choose_all_reduce(fixed())) {
     const LinkTraffic mine = link_traffic(slot, pieces, topology, exchange);
-    LinkLoads loads = loads_without(slot, without);
+    LinkLoads loads = link_loads_without(slot, without);
     loads.add(mine, 1);
     const double share =
         exchange_share(view_.speeds(), job_class(slot), node_type(topology.slowest), gpus,
-                       topology.tier, topology.nodes, servers(slot), exchange.all_reduce);
+                       topology.tier, topology.nodes, num_servers(slot), exchange.all_reduce);
     rate *= contention_throughput_factor(share, loads.exchange_slowdown(mine));
   }
   if (spec.shared_exchange && topology.nodes > needed) {
@@ -197,7 +198,7 @@ double ThroughputModel::throughput(int32_t slot, std::span<const Piece> all,
       most = std::max(most, k);
     }
     const double consolidated = consolidated_throughput_on(slot, topology.slowest, gpus,
-                                                           servers(slot), exchange.all_reduce);
+                                                           num_servers(slot), exchange.all_reduce);
     rate *= spread_factor(consolidated, topology.rate, most);
   }
   if (spec.neighbour_weight > 0) {
@@ -220,11 +221,11 @@ double ThroughputModel::throughput(int32_t slot, std::span<const Piece> all,
 
 IsolatedThroughput ThroughputModel::isolated_throughput(int32_t slot, std::span<const Piece> pieces,
                                                         Pattern by) const {
-  if (!modelled(slot)) return {.speed = throughput(slot, pieces, {})};
+  if (!has_measured_speed(slot)) return {.speed = throughput(slot, pieces, {})};
   const PlacementTopology topology = placement_topology(slot, pieces, by);
   const double share =
       exchange_share(view_.speeds(), job_class(slot), node_type(topology.slowest), view_.gpus(slot),
-                     topology.tier, topology.nodes, servers(slot), by);
+                     topology.tier, topology.nodes, num_servers(slot), by);
   return {topology.rate, share, link_traffic(slot, pieces, topology, {by, 0}).bytes_per_s};
 }
 
@@ -252,7 +253,7 @@ double ThroughputModel::current_throughput(int32_t slot) const {
 }
 
 // Does what find_isolated_rate() does, with the speeds which the policy may see.
-int32_t ThroughputModel::slowest_type(int32_t slot, const Footprint& at) const {
+int32_t ThroughputModel::slowest_type(int32_t slot, const PlacementFootprint& at) const {
   const int32_t most = view_.speeds().max_gpus, gpus = std::min(at.gpus, most);
   int32_t out = kNone;
   double least = 0;
@@ -275,7 +276,7 @@ double ThroughputModel::link_interference_cost(int32_t slot, std::span<const Pie
   const LinkTraffic mine =
       link_traffic(slot, pieces, placement_topology(slot, pieces, exchange.all_reduce), exchange);
   if (mine.bytes_per_s == 0) return 0;
-  const LinkLoads before = loads_without(slot, without);
+  const LinkLoads before = link_loads_without(slot, without);
   LinkLoads after = before;
   after.add(mine, 1);
   // In order of submission: the order of held() depends on history.
@@ -285,7 +286,7 @@ double ThroughputModel::link_interference_cost(int32_t slot, std::span<const Pie
   for (const int32_t other : others) {
     const LinkTraffic its = link_traffic_of(fixed(), s, other);
     if (its.bytes_per_s == 0 || other == slot || contains(without, other)) continue;
-    const Footprint at = footprint_of(fixed(), s, other);
+    const PlacementFootprint at = footprint_of(fixed(), s, other);
     const int32_t type = slowest_type(other, at);
     const double share = exchange_share(view_.speeds(), job_class(other), type, at.gpus, at.tier,
                                         at.nodes, at.servers, at.by);
@@ -299,7 +300,7 @@ double ThroughputModel::interference_cost(int32_t slot, std::span<const Piece> p
                                           std::span<const int32_t> without,
                                           const AllReduceSettings& exchange) const {
   const SpecColumns& spec = fixed().spec;
-  if (!modelled(slot)) return 0;
+  if (!has_measured_speed(slot)) return 0;
   double lost = 0;
   if (any_job_may_choose_all_reduce(fixed())) {
     std::vector<Piece> kept(pieces.begin(), pieces.end());

@@ -42,16 +42,16 @@ class ThroughputModel {
     return occupants_[static_cast<size_t>(node)];
   }
   // Returns the nodes with GPUs of `type` that no tenant owns exclusively, in ascending order.
-  std::span<const int32_t> nodes_of(int32_t type) const {
+  std::span<const int32_t> nodes_of_type(int32_t type) const {
     return nodes_[static_cast<size_t>(type)];
   }
   int32_t num_types() const { return static_cast<int32_t>(nodes_.size()); }
   int32_t node_type(int32_t node) const { return view_.spec().node_type[node]; }
 
   // Returns whether the speed tables cover the job: its model was measured, at its demand.
-  bool modelled(int32_t slot) const;
+  bool has_measured_speed(int32_t slot) const;
   // Returns the index of the job's model, batch size and number of servers; kNone if unknown.
-  int32_t model(int32_t slot) const;
+  int32_t model_index(int32_t slot) const;
   // Returns whether throughput depends on the placement of jobs.
   bool depends_on_placement() const { return fixed().rated && view_.speeds().num_classes > 1; }
 
@@ -94,7 +94,7 @@ class ThroughputModel {
     return view_.job_column_entry(fixed().jobs.speed_class, slot, 0);
   }
   bool has_measured_model(int32_t slot) const;  // whether the job's model was measured
-  int32_t servers(int32_t slot) const;          // number of tasks without GPUs in the request
+  int32_t num_servers(int32_t slot) const;      // number of tasks without GPUs in the request
   // Returns those `pieces` of a job with a shape that have GPUs, merged to one piece per node.
   std::vector<Piece> gpu_pieces(int32_t slot, std::span<const Piece> pieces) const;
   // Returns the job's consolidated throughput on nodes of the same GPU type as `node`.
@@ -102,15 +102,16 @@ class ThroughputModel {
                                     Pattern by = Pattern::kNone) const;
   PlacementTopology placement_topology(int32_t slot, std::span<const Piece> pieces,
                                        Pattern by) const;
-  // link_traffic() returns the job's load on links; loads_without() the loads of all other jobs.
+  // link_traffic() returns the job's load on links; link_loads_without() the loads of all other
+  // jobs.
   LinkTraffic link_traffic(int32_t slot, std::span<const Piece> pieces,
                            const PlacementTopology& placement_topology,
                            const AllReduceSettings& exchange) const;
-  LinkLoads loads_without(int32_t slot, std::span<const int32_t> without) const;
+  LinkLoads link_loads_without(int32_t slot, std::span<const int32_t> without) const;
   double link_interference_cost(int32_t slot, std::span<const Piece> pieces,
                                 std::span<const int32_t> without,
                                 const AllReduceSettings& exchange) const;
-  int32_t slowest_type(int32_t slot, const Footprint& at) const;
+  int32_t slowest_type(int32_t slot, const PlacementFootprint& at) const;
 
   const View& view_;
   std::vector<std::vector<int32_t>> nodes_;           // (types)

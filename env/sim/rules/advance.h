@@ -12,7 +12,7 @@ namespace yard {
 // Requires: `s` has state_bytes() bytes, and a slot for each job which can be live at once.
 YARD_HD inline void reset(const SimModel& f, SimState& s, const StateSizes& z,
                           EventQueue& event_queue, int32_t first, int32_t end) {
-  make_empty(f, s, z, first < end ? f.jobs.submit_us[first] : 0);
+  init_empty_state(f, s, z, first < end ? f.jobs.submit_us[first] : 0);
   s.head->first_job = s.head->arrived = first;
   s.head->end_job = end;
   event_queue.clear(z.slots);
@@ -106,10 +106,10 @@ YARD_HD inline int32_t next_affected_job(const SimModel& f, const SimState& s, c
 
 YARD_HD inline void apply_fault(const SimModel& f, SimState& s, const Fault& fault) {
   if (fault.kind == FaultKind::kRepair) {
-    bring_up(f, s, fault.node, fault.mask);
+    bring_gpus_up(f, s, fault.node, fault.mask);
     return;
   }
-  take_down(f, s, fault.node, fault.mask, fault.until_us);
+  take_gpus_down(f, s, fault.node, fault.mask, fault.until_us);
   if (fault.kind == FaultKind::kDrain) return;
   for (int32_t slot = next_affected_job(f, s, fault, kNone); slot != kNone;) {
     const int32_t job = s.job[slot];
@@ -144,7 +144,7 @@ YARD_HD inline bool all_done(const SimState& s) {
 }
 
 // Clears the list of changed slots, and frees the slots of jobs which finished in the last step.
-YARD_HD inline void clear_changed(SimState& s) {
+YARD_HD inline void clear_changed_slots(SimState& s) {
   StateHeader& h = *s.head;
   for (int32_t i = 0; i < h.num_changed; ++i) {
     const int32_t slot = s.changed[i];
@@ -188,7 +188,7 @@ YARD_HD inline void pass_time(const SimModel& f, SimState& s, int64_t to_us) {
 // jobs, then faults, then arrivals. Returns false and keeps the clock if no event is left.
 YARD_HD inline bool advance(const SimModel& f, const Truth& truth, SimState& s,
                             EventQueue& event_queue) {
-  clear_changed(s);
+  clear_changed_slots(s);
   const int64_t at_us = next_event_us(f, truth, s, event_queue);
   if (at_us == kNever) return false;
   StateHeader& h = *s.head;

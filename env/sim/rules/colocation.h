@@ -12,12 +12,14 @@ namespace yard {
 
 // Returns the factor on the isolated throughput of a job which spans more nodes than it needs. Its
 // exchange shares network links with all other jobs that span several nodes: if its worst node has
-// k jobs that span several nodes, itself included, its exchange takes k times as long:
+// k = `spread_jobs` jobs that span several nodes, itself included, its exchange takes k times as
+// long:
 //   time = T (1 + (1 / u - 1) k)     T: time consolidated, T / u: time spread and isolated
-YARD_HD inline double spread_factor(double consolidated, double spread, int32_t k) {
-  if (!(spread > 0) || spread >= consolidated) return 1;
-  const double longer = consolidated / spread;
-  return longer / (1 + (longer - 1) * k);
+YARD_HD inline double spread_factor(double consolidated_rate, double spread_rate,
+                                    int32_t spread_jobs) {
+  if (!(spread_rate > 0) || spread_rate >= consolidated_rate) return 1;
+  const double longer = consolidated_rate / spread_rate;
+  return longer / (1 + (longer - 1) * spread_jobs);
 }
 
 // Returns one co-located job's term of the sum in time = T (1 + w sum (its GPUs / node's GPUs) (1 /

@@ -133,7 +133,7 @@ std::string broken_share(const SimModel& fixed, const SimState& s) {
     }
     if (s.first_part[slot] == kNone) continue;
     for (int32_t g = 0; g < num_groups(shapes, s.shape[slot]); ++g) {
-      if (!enough(shapes, s.shape[slot], g, tasks[static_cast<size_t>(g)])) {
+      if (!has_enough_tasks(shapes, s.shape[slot], g, tasks[static_cast<size_t>(g)])) {
         return "incomplete gang at slot " + std::to_string(slot);
       }
     }

@@ -120,8 +120,9 @@ std::vector<Fault> read_faults(const std::string& path, const ClusterSpec& spec)
     if (trim(line).empty()) continue;
     const std::vector<std::string_view> fields = split(line, ',');
     const auto reject = [&](size_t column, const std::string& expected, std::string_view got) {
-      throw InputError(path + ":" + std::to_string(lines.number()) + ":" + std::to_string(column),
-                       expected, "'" + std::string(got) + "'");
+      throw InputError(
+          path + ":" + std::to_string(lines.line_number()) + ":" + std::to_string(column), expected,
+          "'" + std::string(got) + "'");
     };
     if (fields.size() != 5) reject(1, "5 fields", line);
     const auto time_us = [&](size_t i, int64_t least_us, const char* expected) {

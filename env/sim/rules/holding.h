@@ -18,7 +18,7 @@ YARD_HD inline bool within_tenant_limit(const SimModel& f, const SimState& s, in
 }
 
 // Sets the node's free GPUs to `mask`, and updates the index of free GPUs and the counters.
-YARD_HD inline void set_free(const SimModel& f, SimState& s, int32_t node, uint64_t mask) {
+YARD_HD inline void set_free_gpus(const SimModel& f, SimState& s, int32_t node, uint64_t mask) {
   const FreeNodeIndex map(f.spec);
   const int32_t before = s.free_count[node];
   const int32_t after = count_bits(mask);
@@ -31,14 +31,14 @@ YARD_HD inline void set_free(const SimModel& f, SimState& s, int32_t node, uint6
 }
 
 // Marks released GPUs as free, or as idle and down if they are down.
-YARD_HD inline void give_back(const SimModel& f, SimState& s, int32_t node, uint64_t mask) {
+YARD_HD inline void return_gpus(const SimModel& f, SimState& s, int32_t node, uint64_t mask) {
   if (f.faults) {
     const uint64_t down = mask & s.down_mask[node];
     s.idle_down_mask[node] |= down;
     s.head->down_gpus += count_bits(down);
     mask &= ~down;
   }
-  set_free(f, s, node, s.free_mask[node] | mask);
+  set_free_gpus(f, s, node, s.free_mask[node] | mask);
 }
 
 // Returns the `count` GPUs of a node's `mask` that are vacated soonest, the lowest among equals.
@@ -68,20 +68,20 @@ YARD_HD inline uint64_t soonest_ready_gpus(const SimModel& f, const SimState& s,
 YARD_HD inline int32_t hold_part(const SimModel& f, SimState& s, int32_t slot, int32_t node,
                                  uint64_t mask, int32_t group, int32_t tasks, int32_t next) {
   if (s.shape[slot] == kNone) {
-    set_free(f, s, node, s.free_mask[node] & ~mask);
+    set_free_gpus(f, s, node, s.free_mask[node] & ~mask);
     return allocate_part(s, node, mask, next);
   }
   const TaskNeed need = need_of(f.jobs.shapes, s.shape[slot], group);
   if (need.gpu_milli > 0) {
     const int32_t gpu = f.spec.node_gpu0[node] + lowest_set_bit_index(mask);
     if ((s.shared_mask[node] & mask) == 0) {
-      set_free(f, s, node, s.free_mask[node] & ~mask);
+      set_free_gpus(f, s, node, s.free_mask[node] & ~mask);
       s.shared_mask[node] |= mask;
     }
     s.share_milli[gpu] -= gpu_milli_on_node(f, node, need);
     s.share_mem_mib[gpu] -= need.gpu_mem_mib;
   } else if (mask != 0) {
-    set_free(f, s, node, s.free_mask[node] & ~mask);
+    set_free_gpus(f, s, node, s.free_mask[node] & ~mask);
   }
   s.free_cpu_milli[node] -= tasks * need.cpu_milli;
   s.free_mem_mib[node] -= tasks * need.mem_mib;
@@ -93,7 +93,7 @@ YARD_HD inline void return_part(const SimModel& f, SimState& s, int32_t slot, in
   const int32_t node = s.part_node[part];
   const uint64_t mask = s.part_mask[part];
   if (s.shape[slot] == kNone) {
-    give_back(f, s, node, mask);
+    return_gpus(f, s, node, mask);
     return;
   }
   const TaskNeed need = need_of(f.jobs.shapes, s.shape[slot], s.part_role_group[part]);
@@ -103,10 +103,10 @@ YARD_HD inline void return_part(const SimModel& f, SimState& s, int32_t slot, in
     s.share_mem_mib[gpu] += need.gpu_mem_mib;
     if (s.share_milli[gpu] == kWholeGpu) {  // no share of the GPU is held now
       s.shared_mask[node] &= ~mask;
-      give_back(f, s, node, mask);
+      return_gpus(f, s, node, mask);
     }
   } else if (mask != 0) {
-    give_back(f, s, node, mask);
+    return_gpus(f, s, node, mask);
   }
   s.free_cpu_milli[node] += s.part_tasks[part] * need.cpu_milli;
   s.free_mem_mib[node] += s.part_tasks[part] * need.mem_mib;

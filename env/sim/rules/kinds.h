@@ -10,7 +10,7 @@ namespace yard {
 
 // Adds the job's kind to its shared GPUs, if any kinds conflict. Requires: the job holds GPUs.
 YARD_HD inline void add_kind_to_gpus(const SimModel& f, SimState& s, int32_t slot) {
-  const int32_t kind = kind_of_shape(f.jobs.shapes, s.shape[slot]);
+  const int32_t kind = sharing_kind_of_shape(f.jobs.shapes, s.shape[slot]);
   for (int32_t p = s.first_part[slot]; kind != kNone && p != kNone; p = s.part_next[p]) {
     if (!is_gpu_share(f, s, slot, p)) continue;
     const int32_t gpu = f.spec.node_gpu0[s.part_node[p]] + lowest_set_bit_index(s.part_mask[p]);
@@ -20,13 +20,13 @@ YARD_HD inline void add_kind_to_gpus(const SimModel& f, SimState& s, int32_t slo
 
 // Recomputes the kinds on the job's shared GPUs without the job. Requires: the job holds its GPUs.
 YARD_HD inline void remove_kind_from_gpus(const SimModel& f, SimState& s, int32_t slot) {
-  if (kind_of_shape(f.jobs.shapes, s.shape[slot]) == kNone) return;
+  if (sharing_kind_of_shape(f.jobs.shapes, s.shape[slot]) == kNone) return;
   for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {
     if (!is_gpu_share(f, s, slot, p)) continue;
     uint64_t kinds = 0;
     for (int32_t i = 0; i < s.head->held; ++i) {
       const int32_t other = s.holder_slots[i];
-      const int32_t kind = kind_of_shape(f.jobs.shapes, s.shape[other]);
+      const int32_t kind = sharing_kind_of_shape(f.jobs.shapes, s.shape[other]);
       if (other == slot || kind == kNone) continue;
       for (int32_t q = s.first_part[other]; q != kNone; q = s.part_next[q]) {
         const bool shares_gpu =

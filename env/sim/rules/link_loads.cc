@@ -38,7 +38,7 @@ void LinkLoads::add(const LinkTraffic& link_traffic, int64_t sign) {
   }
 }
 
-int64_t LinkLoads::capacity(int32_t link) const {
+int64_t LinkLoads::link_capacity(int32_t link) const {
   const int32_t rack = link - spec_->num_nodes, pod = rack - spec_->num_racks;
   if (pod >= 0) return spec_->pod_up_bytes[pod];
   return rack >= 0 ? spec_->rack_up_bytes[rack] : spec_->node_up_bytes[link];
@@ -50,7 +50,7 @@ double LinkLoads::exchange_slowdown(const LinkTraffic& link_traffic) const {
     const auto load = [&](int32_t priority) {
       return loads_[static_cast<size_t>(priority * links_ + link)];
     };
-    worst = std::max(worst, exchange_slowdown_at(link_traffic.priority, capacity(link), load));
+    worst = std::max(worst, exchange_slowdown_at(link_traffic.priority, link_capacity(link), load));
   }
   return worst;
 }

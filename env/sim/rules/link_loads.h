@@ -38,7 +38,7 @@ class LinkLoads {
   double exchange_slowdown(const LinkTraffic& link_traffic) const;
 
  private:
-  int64_t capacity(int32_t link) const;
+  int64_t link_capacity(int32_t link) const;
 
   const SpecColumns* spec_;
   int32_t links_;

@@ -15,7 +15,7 @@
 namespace yard {
 
 // Properties of a job's placement that affect its speed.
-struct Footprint {
+struct PlacementFootprint {
   int32_t gpus = 0;  // each share of a GPU counts as one
   int32_t nodes = 0;
   Tier tier = Tier::kIsland;
@@ -31,8 +31,8 @@ YARD_HD inline bool earlier_part_on_same_node(const SimState& s, int32_t slot, i
   return false;
 }
 
-YARD_HD inline Footprint footprint_of(const SimModel& f, const SimState& s, int32_t slot) {
-  Footprint at;
+YARD_HD inline PlacementFootprint footprint_of(const SimModel& f, const SimState& s, int32_t slot) {
+  PlacementFootprint at;
   at.by = all_reduce_settings_of(f, s, slot).all_reduce;
   int32_t first_node = kNone;
   uint64_t mask = 0;
@@ -69,7 +69,7 @@ struct IsolatedRate {
 };
 
 YARD_HD inline IsolatedRate find_isolated_rate(const SimModel& f, const SimState& s, int32_t slot,
-                                               const Footprint& at) {
+                                               const PlacementFootprint& at) {
   IsolatedRate out;
   bool any = false;
   const int32_t job_class = f.jobs.speed_class == nullptr ? 0 : f.jobs.speed_class[s.job[slot]];
@@ -93,7 +93,7 @@ YARD_HD inline IsolatedRate find_isolated_rate(const SimModel& f, const SimState
   return out;
 }
 
-YARD_HD inline void mark_stale(SimState& s, int32_t slot) {
+YARD_HD inline void mark_rate_stale(SimState& s, int32_t slot) {
   if (s.is_stale[slot]) return;
   s.is_stale[slot] = 1;
   s.stale[s.head->num_stale++] = slot;
@@ -139,7 +139,7 @@ YARD_HD inline void mark_neighbours_stale(const SimModel& f, SimState& s, int32_
     const int32_t other = s.holder_slots[i];
     if (other == slot || s.phase[other] != Phase::kRunning) continue;
     if (sends && s.traffic[other] > 0) {
-      mark_stale(s, other);
+      mark_rate_stale(s, other);
       continue;
     }
     bool meets = false;
@@ -148,14 +148,14 @@ YARD_HD inline void mark_neighbours_stale(const SimModel& f, SimState& s, int32_
         meets = s.part_node[p] == s.part_node[q];
       }
     }
-    if (meets) mark_stale(s, other);
+    if (meets) mark_rate_stale(s, other);
   }
 }
 
 // Requires: the job holds its GPUs, and its phase has just become kRunning.
 YARD_HD inline void begin_run(const SimModel& f, SimState& s, int32_t slot) {
   if (!f.rated) return;
-  const Footprint at = footprint_of(f, s, slot);
+  const PlacementFootprint at = footprint_of(f, s, slot);
   const IsolatedRate alone = find_isolated_rate(f, s, slot, at);
   s.isolated_rate[slot] = alone.rate;
   s.tier[slot] = static_cast<uint8_t>(at.tier);
@@ -165,7 +165,7 @@ YARD_HD inline void begin_run(const SimModel& f, SimState& s, int32_t slot) {
   }
   s.nodes_with_gpus[slot] = at.nodes;
   if (s.traffic[slot] > 0) add_job_traffic_to_links(f, s, slot, 1);
-  mark_stale(s, slot);
+  mark_rate_stale(s, slot);
   mark_neighbours_stale(f, s, slot);
 }
 
@@ -178,7 +178,7 @@ YARD_HD inline void end_run(const SimModel& f, SimState& s, int32_t slot) {
 }
 
 // Returns the number of parts of the job `other` that share the GPU of the part `part`.
-YARD_HD inline int32_t parts_sharing_gpu(const SimState& s, int32_t other, int32_t part) {
+YARD_HD inline int32_t num_parts_sharing_gpu(const SimState& s, int32_t other, int32_t part) {
   int32_t n = 0;
   for (int32_t q = s.first_part[other]; q != kNone; q = s.part_next[q]) {
     n += s.part_node[q] == s.part_node[part] && (s.part_mask[q] & s.part_mask[part]) != 0;
@@ -197,14 +197,14 @@ YARD_HD inline double gpu_sharing_factor(const SimModel& f, const SimState& s, i
       const int32_t other = s.holder_slots[i];
       if (other == slot || s.phase[other] != Phase::kRunning || s.job[other] <= last) continue;
       if (next != kNone && s.job[other] > s.job[next]) continue;
-      if (parts_sharing_gpu(s, other, part) > 0) next = other;
+      if (num_parts_sharing_gpu(s, other, part) > 0) next = other;
     }
     if (next == kNone) return left;
     last = s.job[next];
     const double rate =
         pair_rate(f.speed, f.jobs.speed_class[s.job[slot]], f.jobs.speed_class[s.job[next]],
                   f.spec.node_type[s.part_node[part]]);
-    for (int32_t n = parts_sharing_gpu(s, next, part); n > 0; --n) left *= rate;
+    for (int32_t n = num_parts_sharing_gpu(s, next, part); n > 0; --n) left *= rate;
   }
 }
 
@@ -228,7 +228,7 @@ YARD_HD inline double contended_rate(const SimModel& f, const SimState& s, int32
       if (tier >= Tier::kCore) meet(pod0 + pod, spec.pod_up_bytes[pod]);
     }
     if (worst > 1) {
-      const Footprint at = footprint_of(f, s, slot);
+      const PlacementFootprint at = footprint_of(f, s, slot);
       const int32_t type = find_isolated_rate(f, s, slot, at).type;
       const double share = exchange_share(f.speed, f.jobs.speed_class[s.job[slot]], type, at.gpus,
                                           at.tier, at.nodes, at.servers, at.by);
@@ -246,7 +246,7 @@ YARD_HD inline double contended_rate(const SimModel& f, const SimState& s, int32
   }
   if ((f.spec.neighbour_weight > 0 || f.spec.shared_exchange) && f.speed.num_classes > 0 &&
       f.speed.class_kind[f.jobs.speed_class[s.job[slot]]] >= 0) {
-    const Footprint at = footprint_of(f, s, slot);
+    const PlacementFootprint at = footprint_of(f, s, slot);
     if (at.gpus > 0 && at.gpus <= f.speed.max_gpus) {
       rate *= colocation_factor(f, s, slot, find_isolated_rate(f, s, slot, at).type, at.gpus);
     }

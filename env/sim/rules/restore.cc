@@ -110,7 +110,7 @@ LiveState::LiveState(const SimModel& fixed, int32_t slots, int64_t now_us) : fix
   block_.reset(static_cast<std::byte*>(std::aligned_alloc(kColumnAlign, bytes_)));
   YARD_CHECK(block_ != nullptr, "no memory left for a state");
   state_ = state_in_block(block_.get(), sizes);
-  make_empty(fixed_, state_, sizes, now_us);
+  init_empty_state(fixed_, state_, sizes, now_us);
 }
 
 }  // namespace yard

@@ -17,7 +17,8 @@ namespace yard {
 // --- starting and stopping --------------------------------------------------------------------
 
 // Returns whether all pieces with GPUs are on nodes of one GPU type.
-YARD_HD inline bool of_one_type(const SimModel& f, const Piece* pieces, int32_t num_pieces) {
+YARD_HD inline bool pieces_have_one_type(const SimModel& f, const Piece* pieces,
+                                         int32_t num_pieces) {
   int32_t type = kNone;
   for (int32_t i = 0; i < num_pieces; ++i) {
     const Piece& p = pieces[i];
@@ -38,7 +39,7 @@ YARD_HD inline bool legal_start(const SimModel& f, const SimState& s, int32_t sl
   if (s.phase[slot] != Phase::kWaiting && !moves) return false;
   if (!within_tenant_limit(f, s, slot) || !are_legal_all_reduce_settings(f, s, slot, exchange))
     return false;
-  if (f.spec.one_type && !of_one_type(f, pieces, num_pieces)) return false;
+  if (f.spec.one_type && !pieces_have_one_type(f, pieces, num_pieces)) return false;
   if (s.shape[slot] != kNone) return fits_shape(f, s, s.shape[slot], pieces, num_pieces);
   int32_t sum = 0, highest = kNone;
   for (int32_t i = 0; i < num_pieces; ++i) {
@@ -111,7 +112,7 @@ YARD_HD inline void start(const SimModel& f, SimState& s, int32_t slot, const Pi
     for (int32_t t = 0; t < p.tasks; ++t) {  // each share of a GPU is a part of its own
       NodeLedger ledger(f, s, p.node);
       uint64_t mask = p.mask;
-      if (mask == 0) ledger.take_share(f, s, need, pick, mask);
+      if (mask == 0) ledger.take_gpu_share(f, s, need, pick, mask);
       take(p.node, mask, p.group, 1);
     }
   }
@@ -181,7 +182,7 @@ YARD_HD inline void update_progress_to_now(const SimModel& f, SimState& s, int32
 }
 
 // Requeues a job that has just lost its GPUs; an unfinished save is completed first.
-YARD_HD inline void wait_again(SimState& s, int32_t slot) {
+YARD_HD inline void requeue_job(SimState& s, int32_t slot) {
   s.since_us[slot] = s.head->now_us;
   s.until_us[slot] = s.saved_us[slot];
   if (s.saved_us[slot] > s.head->now_us) {
@@ -225,7 +226,7 @@ YARD_HD inline void preempt(const SimModel& f, SimState& s, int32_t slot) {
   release(f, s, slot);
   ++s.preempted[slot];
   ++s.head->preemptions;
-  wait_again(s, slot);
+  requeue_job(s, slot);
   mark_dirty(s, slot);
 }
 
@@ -244,8 +245,8 @@ YARD_HD inline void end_early(const SimModel& f, SimState& s, int32_t slot) {
 
 // Initialises the state of a cluster without jobs. Requires: `s` has state_bytes() bytes, and a
 // slot for each job that can be live at once.
-YARD_HD inline void make_empty(const SimModel& f, SimState& s, const StateSizes& z,
-                               int64_t now_us) {
+YARD_HD inline void init_empty_state(const SimModel& f, SimState& s, const StateSizes& z,
+                                     int64_t now_us) {
   const FreeNodeIndex map(f.spec);
   StateHeader& h = *s.head;
   h = StateHeader{};
@@ -392,15 +393,15 @@ YARD_HD inline void fail(const SimModel& f, SimState& s, int32_t slot) {
   release(f, s, slot);
   ++s.failed[slot];
   ++s.head->failures;
-  wait_again(s, slot);
+  requeue_job(s, slot);
   mark_dirty(s, slot);
   mark_changed(s, slot);
 }
 
 // Prevents allocation of the GPUs in `mask` before `until_us`; jobs that hold these GPUs keep them.
 // If `mask` has all GPUs of the node, the node accepts no tasks without GPUs either.
-YARD_HD inline void take_down(const SimModel& f, SimState& s, int32_t node, uint64_t mask,
-                              int64_t until_us) {
+YARD_HD inline void take_gpus_down(const SimModel& f, SimState& s, int32_t node, uint64_t mask,
+                                   int64_t until_us) {
   if (is_whole_node(f, node, mask) && until_us > s.node_down_until_us[node]) {
     s.node_down_until_us[node] = until_us;
   }
@@ -412,11 +413,11 @@ YARD_HD inline void take_down(const SimModel& f, SimState& s, int32_t node, uint
   const uint64_t idle = mask & s.free_mask[node];
   s.idle_down_mask[node] |= idle;
   s.head->down_gpus += count_bits(idle);
-  set_free(f, s, node, s.free_mask[node] & ~idle);
+  set_free_gpus(f, s, node, s.free_mask[node] & ~idle);
 }
 
 // Brings up the GPUs in `mask` whose down_until_us has passed. (node_down_until_us needs no end.)
-YARD_HD inline void bring_up(const SimModel& f, SimState& s, int32_t node, uint64_t mask) {
+YARD_HD inline void bring_gpus_up(const SimModel& f, SimState& s, int32_t node, uint64_t mask) {
   for (uint64_t rest = mask & s.down_mask[node]; rest != 0; rest &= rest - 1) {
     const int32_t gpu = lowest_set_bit_index(rest);
     if (s.down_until_us[f.spec.node_gpu0[node] + gpu] > s.head->now_us)
@@ -426,7 +427,7 @@ YARD_HD inline void bring_up(const SimModel& f, SimState& s, int32_t node, uint6
   const uint64_t idle = mask & s.idle_down_mask[node];
   s.idle_down_mask[node] &= ~idle;
   s.head->down_gpus -= count_bits(idle);
-  set_free(f, s, node, s.free_mask[node] | idle);
+  set_free_gpus(f, s, node, s.free_mask[node] | idle);
 }
 
 }  // namespace yard

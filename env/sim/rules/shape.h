@@ -14,14 +14,14 @@ struct TaskNeed {
   int32_t kind;  // kind of the job, for conflicts on shared GPUs
 };
 
-YARD_HD inline int32_t kind_of_shape(const ShapeColumns& h, int32_t shape) {
+YARD_HD inline int32_t sharing_kind_of_shape(const ShapeColumns& h, int32_t shape) {
   return h.num_kinds == 0 || shape == kNone ? kNone : h.kind[shape];
 }
 
 YARD_HD inline TaskNeed need_of(const ShapeColumns& h, int32_t shape, int32_t group) {
   const int32_t r = h.first_group[shape] + group;
   return {h.gpus[r],      h.gpu_milli[r], h.gpu_mem_mib[r],
-          h.cpu_milli[r], h.mem_mib[r],   kind_of_shape(h, shape)};
+          h.cpu_milli[r], h.mem_mib[r],   sharing_kind_of_shape(h, shape)};
 }
 
 YARD_HD inline int32_t num_groups(const ShapeColumns& h, int32_t shape) {
@@ -29,7 +29,8 @@ YARD_HD inline int32_t num_groups(const ShapeColumns& h, int32_t shape) {
 }
 
 // Returns whether a job of this shape can run with `tasks` tasks of the group.
-YARD_HD inline bool enough(const ShapeColumns& h, int32_t shape, int32_t group, int32_t tasks) {
+YARD_HD inline bool has_enough_tasks(const ShapeColumns& h, int32_t shape, int32_t group,
+                                     int32_t tasks) {
   const int32_t r = h.first_group[shape] + group;
   return tasks >= h.min_tasks[r] && tasks <= h.max_tasks[r];
 }
@@ -92,7 +93,7 @@ struct NodeLedger {
   }
 
   // Loads the free share and memory of a shared GPU.
-  YARD_HD void load_shared_gpu_rest(const SimModel& f, const SimState& s, int32_t gpu) {
+  YARD_HD void load_free_gpu_share(const SimModel& f, const SimState& s, int32_t gpu) {
     if (touched >> gpu & 1) return;
     touched |= uint64_t{1} << gpu;
     milli[gpu] = s.share_milli[f.spec.node_gpu0[node] + gpu];
@@ -100,7 +101,7 @@ struct NodeLedger {
   }
 
   // Returns whether the node is up, open to the job, and of a GPU type on which the task can run.
-  YARD_HD bool suits(const SimModel& f, int32_t shape, const TaskNeed& need) const {
+  YARD_HD bool suits_task(const SimModel& f, int32_t shape, const TaskNeed& need) const {
     if (down) return false;
     const int32_t owner = f.spec.node_owner[node];
     if (owner != kNone && owner != f.jobs.shapes.tenant[shape]) return false;
@@ -114,8 +115,8 @@ struct NodeLedger {
   // node lacks CPU, memory or a GPU with room. `mask` gets the task's GPU: the fullest shared GPU
   // with room, the lowest among equals; or, if no shared GPU has room, the free GPU pick(free, 1).
   template <class Pick>
-  YARD_HD bool take_share(const SimModel& f, const SimState& s, const TaskNeed& need, Pick pick,
-                          uint64_t& mask) {
+  YARD_HD bool take_gpu_share(const SimModel& f, const SimState& s, const TaskNeed& need, Pick pick,
+                              uint64_t& mask) {
     if (need.cpu_milli > cpu_milli_left || need.mem_mib > mem_mib_left) return false;
     const int32_t wanted = gpu_milli_on_node(f, node, need), gpu0 = f.spec.node_gpu0[node];
     // Tasks of the same job never conflict, because conflicts were measured between two jobs.
@@ -123,7 +124,7 @@ struct NodeLedger {
     int32_t best = kNone;
     for (uint64_t rest = shared; rest != 0; rest &= rest - 1) {
       const int32_t gpu = lowest_set_bit_index(rest);
-      load_shared_gpu_rest(f, s, gpu);
+      load_free_gpu_share(f, s, gpu);
       if (milli[gpu] < wanted || mem_mib[gpu] < need.gpu_mem_mib) continue;
       if (conflicts != 0 && (s.share_kinds[gpu0 + gpu] & conflicts) != 0) continue;
       if (best == kNone || milli[gpu] < milli[best]) best = gpu;
@@ -155,7 +156,7 @@ YARD_HD inline uint64_t lowest_bits(uint64_t mask, int32_t count) {
 }
 
 // Picks the lowest bits, for uses in which it does not matter which GPUs are vacated sooner.
-struct PickLowest {
+struct PickLowestGpus {
   YARD_HD uint64_t operator()(uint64_t mask, int32_t n) const { return lowest_bits(mask, n); }
 };
 
@@ -180,7 +181,7 @@ YARD_HD inline int32_t take_tasks(const SimModel& f, const SimState& s, NodeLedg
   }
   uint64_t mask = 0;
   int32_t n = 0;
-  while (n < most && ledger.take_share(f, s, need, PickLowest{}, mask)) ++n;
+  while (n < most && ledger.take_gpu_share(f, s, need, PickLowestGpus{}, mask)) ++n;
   return n;
 }
 
@@ -195,7 +196,7 @@ YARD_HD inline bool take_piece(const SimModel& f, const SimState& s, NodeLedger&
     ledger.free &= p.mask;
     ledger.shared &= p.mask;
     uint64_t mask = 0;
-    const bool fits = ledger.take_share(f, s, need, PickLowest{}, mask);
+    const bool fits = ledger.take_gpu_share(f, s, need, PickLowestGpus{}, mask);
     ledger.shared |= shared;
     ledger.free = free & ~ledger.shared;
     return fits;
@@ -219,7 +220,7 @@ YARD_HD inline bool fits_shape(const SimModel& f, const SimState& s, int32_t sha
     for (int32_t i = 0; i < num_pieces; ++i) {
       if (pieces[i].group == g) sum += pieces[i].tasks;
     }
-    if (!enough(h, shape, g, sum)) return false;
+    if (!has_enough_tasks(h, shape, g, sum)) return false;
   }
   for (int32_t i = 0; i < num_pieces; ++i) {
     const Piece& p = pieces[i];
@@ -237,7 +238,7 @@ YARD_HD inline bool fits_shape(const SimModel& f, const SimState& s, int32_t sha
     for (int32_t k = i; k < num_pieces; ++k) {
       if (pieces[k].node != p.node) continue;
       const TaskNeed need = need_of(h, shape, pieces[k].group);
-      if (!ledger.suits(f, shape, need)) return false;
+      if (!ledger.suits_task(f, shape, need)) return false;
       if (!take_piece(f, s, ledger, need, pieces[k])) return false;
     }
   }

@@ -38,8 +38,10 @@ class World {
 
   // Returns the state's bytes, to save and restore a World within this program. Call
   // rebuild_event_queue() after restoring the bytes.
-  std::span<std::byte> block() { return {block_.data()->bytes, state_bytes(sizes_)}; }
-  std::span<const std::byte> block() const { return {block_.data()->bytes, state_bytes(sizes_)}; }
+  std::span<std::byte> raw_state() { return {block_.data()->bytes, state_bytes(sizes_)}; }
+  std::span<const std::byte> raw_state() const {
+    return {block_.data()->bytes, state_bytes(sizes_)};
+  }
 
   // Makes the next advance() rebuild the event queue.
   void rebuild_event_queue();

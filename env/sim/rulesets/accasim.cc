@@ -14,7 +14,7 @@ Outcome replay_accasim(const Replay& replay, const NoConfig&) {
   return replay_fifo(stage, {}, replay);
 }
 
-const RuleSetRegistry::Add<RuleSetOf<NoConfig, replay_accasim>> kAccaSim{
+const RuleSetRegistry::Add<FunctionRuleSet<NoConfig, replay_accasim>> kAccaSim{
     "accasim",
     {.about = "events in whole seconds on single-core nodes; no costs",
      .source = "AccaSim, Cluster Computing 2020",

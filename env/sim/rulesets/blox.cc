@@ -44,7 +44,7 @@ Outcome replay_blox(const Replay& replay, const Config& config) {
   return replay_fifo(stage, {.placer = &placer, .tick_s = config.round_s, .min_ticks = 1}, replay);
 }
 
-const RuleSetRegistry::Add<RuleSetOf<Config, replay_blox>> kBlox{
+const RuleSetRegistry::Add<FunctionRuleSet<Config, replay_blox>> kBlox{
     "blox",
     {.about = "rounds of 300 s, no costs",
      .source = "Blox, EuroSys 2024",

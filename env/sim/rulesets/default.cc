@@ -116,7 +116,7 @@ Outcome replay_default(const Replay& replay, const NoConfig&) {
   return out;
 }
 
-const RuleSetRegistry::Add<RuleSetOf<NoConfig, replay_default>> kDefault{
+const RuleSetRegistry::Add<FunctionRuleSet<NoConfig, replay_default>> kDefault{
     "default",
     {.about = "event-driven; a preempted job takes 10 s to save and 30 s to restore (60 s beyond 8 "
               "GPUs)",

@@ -23,7 +23,7 @@ class FifoEngine {
   void run() {
     while (!sim_.done()) {
       const int64_t now_s = std::min(ends_.next_us(), next_tick(sim_.arrival_s()));
-      if (now_s == kNever) sim_.stuck();
+      if (now_s == kNever) sim_.throw_stuck();
       sim_.begin_event(now_s);
       while (ends_.next_us() == now_s) {
         const int32_t slot = ends_.top();

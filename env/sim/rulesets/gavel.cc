@@ -116,13 +116,13 @@ class Rounds {
       if (idle) last_allocation_s_ = 0;
       advance_clock();
       credit();
-      sim_.pass_to(to_us(now_s_));
+      sim_.advance_to(to_us(now_s_));
       add_arrivals();
       const bool too_soon = now_s_ - last_allocation_s_ < static_cast<double>(config_.recompute_s);
       if (allocation_stale_ && (!too_soon || last_allocation_s_ == 0)) allocate();
       begin_round();
       sim_.end_event();
-      if (idle && running_.empty() && !sim_.done()) sim_.stuck();
+      if (idle && running_.empty() && !sim_.done()) sim_.throw_stuck();
     }
     return sim_.outcome_at_end();
   }
@@ -198,8 +198,8 @@ class Rounds {
 
   void leave(int32_t j) {
     const int64_t end_us = to_us(job(j).finish_s);
-    sim_.pass_to(end_us);
-    job(j).steps_left > 0 ? sim_.drop(j) : sim_.finish(j, end_us);
+    sim_.advance_to(end_us);
+    job(j).steps_left > 0 ? sim_.drop_unfinished(j) : sim_.finish(j, end_us);
     job(j).ran = false;
   }
 
@@ -216,7 +216,7 @@ class Rounds {
   // Settles the deficits since the last allocation, then recomputes the allocation.
   void allocate() {
     const double passed_s = now_s_ - last_allocation_s_;
-    for (const int32_t j : fifo_.allocated()) {
+    for (const int32_t j : fifo_.allocated_jobs()) {
       GavelJob& one = job(j);
       one.deficit_s += passed_s - (one.time_s - half_round_s());
       one.time_s = half_round_s();
@@ -253,7 +253,7 @@ class Rounds {
   void choose(int32_t type) {
     candidates_.clear();
     const double total_s = time_s_[static_cast<size_t>(type)];
-    for (const int32_t j : fifo_.allocated()) {
+    for (const int32_t j : fifo_.allocated_jobs()) {
       GavelJob& one = job(j);
       if (one.left || fifo_.type_of(j) != type) continue;
       if (one.steps_per_s[static_cast<size_t>(type)] <= 0) continue;

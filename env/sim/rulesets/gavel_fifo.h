@@ -40,7 +40,7 @@ class GavelFifo {
   void allocate(const std::vector<int32_t>& active);
 
   // Returns jobs with a GPU type, in ascending order, even if they ended since allocate().
-  const std::vector<int32_t>& allocated() const { return allocated_; }
+  const std::vector<int32_t>& allocated_jobs() const { return allocated_; }
   int32_t type_of(int32_t j) const { return type_[static_cast<size_t>(j)]; }
 
  private:

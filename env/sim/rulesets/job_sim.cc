@@ -9,7 +9,7 @@ RuleSetSimByJob::RuleSetSimByJob(const Replay& replay, std::string rules)
   YARD_CHECK(replay.trace != nullptr, "this rule set needs the trace");
 }
 
-void RuleSetSimByJob::pass_to(int64_t at_us) {
+void RuleSetSimByJob::advance_to(int64_t at_us) {
   YARD_CHECK(at_us >= s_.head->now_us, "the clock runs backwards");
   if (at_us > s_.head->now_us && s_.head->num_changed > 0) call_watch();
   pass_time(world_.fixed(), s_, at_us);
@@ -28,15 +28,15 @@ void RuleSetSimByJob::arrive(int32_t j) {
 
 void RuleSetSimByJob::start(int32_t j, std::span<const Piece> pieces) {
   yard::start(world_.fixed(), s_, slot(j), pieces.data(), static_cast<int32_t>(pieces.size()));
-  note_start(j);
+  record_start(j);
 }
 
 void RuleSetSimByJob::start_anywhere(int32_t j, const uint8_t* allowed) {
-  start_by_nodes(slot(j), allowed);
-  note_start(j);
+  start_in_node_order(slot(j), allowed);
+  record_start(j);
 }
 
-void RuleSetSimByJob::note_start(int32_t j) {
+void RuleSetSimByJob::record_start(int32_t j) {
   outcome(j).start_us = s_.first_start_us[slot(j)];
   outcome(j).restarts = s_.started[slot(j)] - 1;
 }
@@ -48,7 +48,7 @@ void RuleSetSimByJob::preempt(int32_t j) {
 
 void RuleSetSimByJob::finish(int32_t j, int64_t end_us) {
   outcome(j).end_us = end_us;
-  remove(slot(j));
+  remove_job(slot(j));
 }
 
 }  // namespace yard

@@ -3,7 +3,7 @@
 //
 //   RuleSetSimByJob sim(replay, "gavel");
 //   while (!sim.done()) {
-//     sim.pass_to(next_us);
+//     sim.advance_to(next_us);
 //     ...  // arrive, start, preempt, finish
 //     sim.end_event();
 //   }
@@ -28,7 +28,7 @@ class RuleSetSimByJob : public PublishedRulesSim {
   const Job& job(int32_t j) const { return replay_.trace->jobs[static_cast<size_t>(j)]; }
 
   // Moves the clock forward, and first shows Replay::watch the changes since the last decision.
-  void pass_to(int64_t at_us);
+  void advance_to(int64_t at_us);
   // Ends a decision and shows the state to Replay::watch.
   void end_event();
 
@@ -40,13 +40,13 @@ class RuleSetSimByJob : public PublishedRulesSim {
   // Ends a running job and frees its GPUs now. Its reported end time `end_us` may be earlier.
   void finish(int32_t j, int64_t end_us);
   // Removes a running or waiting job without recording an end time.
-  void drop(int32_t j) { finish(j, kNone); }
+  void drop_unfinished(int32_t j) { finish(j, kNone); }
 
-  Outcome outcome_at_end() { return close(); }
+  Outcome outcome_at_end() { return finish_replay(); }
 
  private:
   JobOutcome& outcome(int32_t j) { return out_.jobs[static_cast<size_t>(j)]; }
-  void note_start(int32_t j);
+  void record_start(int32_t j);
   int32_t slot(int32_t j) const { return slot_[static_cast<size_t>(j)]; }
 
   std::vector<int32_t> slot_;  // (N)

@@ -126,7 +126,7 @@ class Preemptive {
   Outcome run() {
     while (!sim_.done()) {
       now_s_ = std::min({end_s_, sim_.arrival_s(), round_s_});
-      if (now_s_ == kNever) sim_.stuck();
+      if (now_s_ == kNever) sim_.throw_stuck();
       sim_.begin_event(now_s_);
       advance_jobs();
       while (sim_.arrival_s() <= now_s_) add(sim_.arrive());
@@ -273,7 +273,7 @@ Outcome replay_lucid(const Replay& replay, const Config& config) {
   return replay_fifo(stage, line, replay);
 }
 
-const RuleSetRegistry::Add<RuleSetOf<Config, replay_lucid>> kLucid{
+const RuleSetRegistry::Add<FunctionRuleSet<Config, replay_lucid>> kLucid{
     "lucid",
     {.about = "ticks of one second; a preemption adds 40 s of work (60 s beyond 8 GPUs)",
      .source = "Lucid, ASPLOS 2023; Helios, SC 2021",

@@ -82,7 +82,7 @@ class Muri {
     while (!sim_.done()) {
       const double arrival_s = next_arrival_s();
       const double now_s = std::min(end_s_, arrival_s);
-      if (now_s == kForever) sim_.stuck();
+      if (now_s == kForever) sim_.throw_stuck();
       sim_.begin_event_us(std::llround(now_s * kUsPerS));
       advance_jobs(now_s);
       last_s_ = now_s;
@@ -211,7 +211,7 @@ Outcome replay_muri(const Replay& replay, const Config& config) {
   return Muri(replay, config).run();
 }
 
-const RuleSetRegistry::Add<RuleSetOf<Config, replay_muri>> kMuri{
+const RuleSetRegistry::Add<FunctionRuleSet<Config, replay_muri>> kMuri{
     "muri",
     {.about =
          "events in floating-point seconds; a running job loses its start-up time at every event",

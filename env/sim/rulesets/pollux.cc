@@ -77,14 +77,14 @@ class Rounds {
         advance_jobs(j);
         changed = changed || job(j).completion_s != kNone;
       }
-      sim_.pass_to(clock_s_ * kUsPerS);
+      sim_.advance_to(clock_s_ * kUsPerS);
       if (changed) remove_completed();
       changed = add_arrivals() || changed;
       changed = demote() || changed;
       // If nothing changed, all jobs keep what they have.
       if (changed) allocate();
       sim_.end_event();
-      if (running_ == 0 && !live_.empty() && next_ == end_job_) sim_.stuck();
+      if (running_ == 0 && !live_.empty() && next_ == end_job_) sim_.throw_stuck();
     }
     return sim_.outcome_at_end();
   }

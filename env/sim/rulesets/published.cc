@@ -41,7 +41,7 @@ PublishedRulesSim::PublishedRulesSim(const Replay& replay, std::string rules)
   if (open_ == 0) open_ = INT32_MAX;
 }
 
-void PublishedRulesSim::start_by_nodes(int32_t slot, const uint8_t* allowed) {
+void PublishedRulesSim::start_in_node_order(int32_t slot, const uint8_t* allowed) {
   const int32_t nodes = replay_.fixed.spec.num_nodes;
   int32_t left = s_.gpus[slot], n = 0;
   for (int32_t m = 0; left > 0; ++m) {
@@ -54,7 +54,7 @@ void PublishedRulesSim::start_by_nodes(int32_t slot, const uint8_t* allowed) {
   start(world_.fixed(), s_, slot, pieces_.data(), n);
 }
 
-void PublishedRulesSim::remove(int32_t slot) {
+void PublishedRulesSim::remove_job(int32_t slot) {
   if (s_.phase[slot] == Phase::kWaiting) {
     queue_remove(s_, slot);
     s_.phase[slot] = Phase::kDone;
@@ -75,15 +75,15 @@ void PublishedRulesSim::call_watch() {
   ++out_.events;
   if (replay_.watch) replay_.watch(s_);
   throw_if_interrupted();
-  clear_changed(s_);
+  clear_changed_slots(s_);
 }
 
-void PublishedRulesSim::stuck() const {
+void PublishedRulesSim::throw_stuck() const {
   throw RunError(rules_ + ": " + replay_.policy + " leaves " + std::to_string(s_.head->waiting) +
                  " jobs waiting with nothing running");
 }
 
-Outcome PublishedRulesSim::close() {
+Outcome PublishedRulesSim::finish_replay() {
   out_.close(*s_.head);
   return std::move(out_);
 }

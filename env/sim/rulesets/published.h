@@ -20,7 +20,7 @@ class PublishedRulesSim {
   // Returns whether all scored jobs (all jobs, if no job is scored) ended or were dropped.
   bool done() const { return open_ == 0 || all_done(s_); }
   // Throws a RunError which says that jobs wait and no further event will happen.
-  [[noreturn]] void stuck() const;
+  [[noreturn]] void throw_stuck() const;
 
  protected:
   // Begins at the first submission, without jobs. Throws InputError as check_supported() does, for
@@ -29,12 +29,12 @@ class PublishedRulesSim {
   PublishedRulesSim(const Replay& replay, std::string rules);
 
   // Starts a job on free GPUs in node order, on nodes marked in `allowed` (M); null: on any node.
-  void start_by_nodes(int32_t slot, const uint8_t* allowed);
+  void start_in_node_order(int32_t slot, const uint8_t* allowed);
   // Removes a running or waiting job from the state.
-  void remove(int32_t slot);
+  void remove_job(int32_t slot);
   // Ends an event by showing the state to Replay::watch.
   void call_watch();
-  Outcome close();
+  Outcome finish_replay();
 
   const Replay& replay_;
   std::string rules_, placement_;

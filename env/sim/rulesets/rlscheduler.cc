@@ -166,10 +166,10 @@ class Window {
     for (; arrived_ < arrivals_.size(); ++arrived_) {
       const int32_t j = arrivals_[arrived_];
       if (sim_.submit_us(j) > at_us) break;
-      sim_.pass_to(std::max(sim_.submit_us(j), clock_us()));
+      sim_.advance_to(std::max(sim_.submit_us(j), clock_us()));
       sim_.arrive(j);
     }
-    sim_.pass_to(at_us);
+    sim_.advance_to(at_us);
   }
 
   void admit_next() {
@@ -201,7 +201,7 @@ class Window {
       admit_next();
       return;
     }
-    if (running_.empty()) sim_.stuck();
+    if (running_.empty()) sim_.throw_stuck();
     pass_to(end_us);
     sim_.finish(member(running_.front().place).j, end_us);
     running_.erase(running_.begin());
@@ -246,7 +246,7 @@ Outcome replay_rlscheduler(const Replay& replay, const Config& config) {
   return Window(replay, config).run();
 }
 
-const RuleSetRegistry::Add<RuleSetOf<Config, replay_rlscheduler>> kRlScheduler{
+const RuleSetRegistry::Add<FunctionRuleSet<Config, replay_rlscheduler>> kRlScheduler{
     "rlscheduler",
     {.about = "RLScheduler's simulator: jobs are admitted lazily; one job at a time is committed",
      .source = "RLScheduler, SC 2020",

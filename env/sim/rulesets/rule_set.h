@@ -116,9 +116,9 @@ using RuleSetRegistry = Registry<RuleSet>;
 
 // A rule set implemented by one function of the replay and of the rule set's settings.
 template <class Config, Outcome (*kReplay)(const Replay&, const Config&)>
-class RuleSetOf final : public RuleSet {
+class FunctionRuleSet final : public RuleSet {
  public:
-  explicit RuleSetOf(const Settings& settings) : config_(parse<Config>(settings)) {}
+  explicit FunctionRuleSet(const Settings& settings) : config_(parse<Config>(settings)) {}
   Outcome replay(const Replay& replay) const override { return kReplay(replay, config_); }
 
  private:

@@ -56,7 +56,7 @@ bool RuleSetSimBySlot::try_start(int32_t slot, const GangPlacer* placer) {
 void RuleSetSimBySlot::finish(int32_t slot) {
   JobOutcome& job = out_.jobs[static_cast<size_t>(s_.job[slot])];
   job = {s_.first_start_us[slot], s_.head->now_us, s_.preempted[slot], s_.started[slot] - 1};
-  remove(slot);
+  remove_job(slot);
 }
 
 void RuleSetSimBySlot::leave_for_move(int32_t slot) {
@@ -73,7 +73,7 @@ void RuleSetSimBySlot::start_after_move(int32_t slot, std::span<const Piece> pie
 
 Outcome RuleSetSimBySlot::outcome_at_end() {
   out_.decisions = out_.events;
-  return close();
+  return finish_replay();
 }
 
 }  // namespace yard

@@ -51,7 +51,7 @@ class RuleSetSimBySlot : public PublishedRulesSim {
     yard::start(world_.fixed(), s_, slot, pieces.data(), static_cast<int32_t>(pieces.size()));
   }
   // Starts a job on free GPUs in node order.
-  void start_anywhere(int32_t slot) { start_by_nodes(slot, nullptr); }
+  void start_anywhere(int32_t slot) { start_in_node_order(slot, nullptr); }
   // Starts a job where `placer` places it (null: on any GPUs). Returns false if there is no room.
   bool try_start(int32_t slot, const GangPlacer* placer);
   void preempt(int32_t slot) { yard::preempt(world_.fixed(), s_, slot); }

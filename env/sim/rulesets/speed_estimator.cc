@@ -306,7 +306,7 @@ SpeedEstimator::Run SpeedEstimator::run_of(const SimState& s, int32_t slot) cons
   Run out;
   const JobColumns& jobs = fixed_.jobs;
   out.job = s.job[slot];
-  const Footprint at = footprint_of(fixed_, s, slot);
+  const PlacementFootprint at = footprint_of(fixed_, s, slot);
   const int32_t job_class = jobs.speed_class == nullptr ? 0 : jobs.speed_class[out.job];
   const bool modelled = exact_.num_classes > 0 && exact_.class_kind[job_class] >= 0;
   if (at.gpus == 0) return out;

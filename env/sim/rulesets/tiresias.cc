@@ -62,7 +62,7 @@ Outcome replay_tiresias(const Replay& replay, const NoConfig&) {
   return replay_sorted(sim, order, replay.fixed.spec, placer);
 }
 
-const RuleSetRegistry::Add<RuleSetOf<NoConfig, replay_tiresias>> kTiresias{
+const RuleSetRegistry::Add<FunctionRuleSet<NoConfig, replay_tiresias>> kTiresias{
     "tiresias",
     {.about = "events in whole seconds, no costs, no slowdown",
      .source = "Tiresias, NSDI 2019",

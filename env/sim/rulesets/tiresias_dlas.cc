@@ -38,7 +38,7 @@ class Dlas {
   void run() {
     while (!sim_.done()) {
       const int64_t arrival_s = sim_.arrival_s();
-      if (arrival_s == kNever && end_s_ == kNever) sim_.stuck();
+      if (arrival_s == kNever && end_s_ == kNever) sim_.throw_stuck();
       const bool jump = jump_s_ < std::min(arrival_s, end_s_);
       if (jump && arrival_s == end_s_) remember_ends();
       now_s_ = jump ? jump_s_ : std::min(arrival_s, end_s_);

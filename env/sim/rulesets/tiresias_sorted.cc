@@ -20,7 +20,7 @@ class Sorted {
   void run() {
     while (!sim_.done()) {
       const int64_t now_s = std::min(end_s_, sim_.arrival_s());
-      if (now_s == kNever) sim_.stuck();
+      if (now_s == kNever) sim_.throw_stuck();
       const int64_t passed_s = list_.empty() ? 0 : now_s - sim_.now_s();
       sim_.begin_event(now_s);
       advance_jobs(passed_s);

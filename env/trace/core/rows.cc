@@ -58,7 +58,7 @@ Rows::Rows(Lines& lines, const Layout& layout, Renames renames)
     }
     if (i != layout.names) continue;
     names_ = line;
-    names_line_ = static_cast<int32_t>(lines.number());
+    names_line_ = static_cast<int32_t>(lines.line_number());
     if (layout_.separator == ',') layout_.separator = separator_of(line);
     if (line.find('"') != line.npos) layout_.quotes = true;
     const auto names = split_column_names(line, layout_.separator);
@@ -101,11 +101,11 @@ int Rows::column(std::string_view name) const {
 // Reads lines until all quotes are closed. Line ends within quotes belong to the field.
 bool Rows::next_record() {
   if (!lines_->next(row_)) return false;
-  first_line_ = static_cast<int32_t>(lines_->number());
+  first_line_ = static_cast<int32_t>(lines_->line_number());
   if (!layout_.quotes || !ends_inside_quotes(row_, layout_.separator)) return true;
   record_ = row_;
   do {
-    record_ += lines_->ending();
+    record_ += lines_->line_ending();
     if (record_.size() > kMaxRecordBytes || !lines_->next(row_)) {
       throw InputError(position(), "a closing quote within 1 MiB", "none");
     }

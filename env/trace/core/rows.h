@@ -128,7 +128,7 @@ class Rows {
   // Counts a row with too few fields as unusable. A last row without a final newline is reported as
   // cut off.
   bool reject_too_few_fields(const std::string& expected, const std::string& got);
-  bool is_line_cut_off() const { return lines_->ending().empty(); }
+  bool is_line_cut_off() const { return lines_->line_ending().empty(); }
 
   // Counts the current row as left out, since it holds no job that can be replayed.
   bool leave_out_row(const std::string& reason);

@@ -67,7 +67,7 @@ std::pair<std::unique_ptr<TraceGenerator>, std::string> generator_of(const std::
                      "'" + source + "'");
   }
   const std::string name = source.substr(kSynthetic.size());
-  require_name<Generators>("--trace synthetic:NAME", name);
+  require_registered_name<Generators>("--trace synthetic:NAME", name);
   auto generator = Generators::make(name, options.settings);
   const std::string sha256 =
       sha256_hex("generator=" + name + "\nparameters=" + generator->parameters_hash() + "\nseed=" +
@@ -154,7 +154,7 @@ void check_columns(const Renames& renames, const Layout& layout, const std::stri
 }
 
 Trace read_trace(Lines lines, const LoadOptions& options) {
-  FileHead head = FileHead::of(lines.name(), lines.head());
+  FileHead head = FileHead::of(lines.name(), lines.first_bytes());
   reject_unreadable_file(head);
   Settings settings = options.settings;
   const Renames renames = take_renames(settings);
@@ -168,7 +168,7 @@ Trace read_trace(Lines lines, const LoadOptions& options) {
   }
   Trace trace;
   trace.source = head.name;
-  if (!options.format.empty()) require_name<Readers>("--format", options.format);
+  if (!options.format.empty()) require_registered_name<Readers>("--format", options.format);
   const Recognised found =
       options.format.empty() ? recognise(head, renames) : Recognised{options.format};
   trace.format = found.format;

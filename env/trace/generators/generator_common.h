@@ -73,7 +73,7 @@ std::string hash_of_lines(const std::string& revision,
                           const std::vector<std::pair<std::string, std::string>>& parameters);
 template <class Params>
 std::string hash_of_parameters(const Params& params) {
-  return hash_of_lines(Params::kRevision, record(params));
+  return hash_of_lines(Params::kRevision, keys_and_values(params));
 }
 
 // The workload generator that calls the function generate_jobs(params, options).

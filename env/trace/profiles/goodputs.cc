@@ -59,7 +59,7 @@ class Row {
     return *value;
   }
   [[noreturn]] void refuse(const std::string& expected, const std::string& got) const {
-    throw InputError(lines_.name() + ":" + std::to_string(lines_.number()), expected, got);
+    throw InputError(lines_.name() + ":" + std::to_string(lines_.line_number()), expected, got);
   }
 
  private:

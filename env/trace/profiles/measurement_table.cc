@@ -33,7 +33,7 @@ bool MeasurementTable::next() {
     if (trim(row_).empty()) continue;
     fields_ = split(row_, ',');
     if (fields_.size() != columns_.size()) {
-      throw InputError(lines_->name() + ":" + std::to_string(lines_->number()),
+      throw InputError(lines_->name() + ":" + std::to_string(lines_->line_number()),
                        std::to_string(columns_.size()) + " fields", std::to_string(fields_.size()));
     }
     for (std::string_view& field : fields_) field = trim(field);
@@ -46,7 +46,7 @@ void MeasurementTable::refuse(int column, const std::string& expected) const {
   const std::string_view field = text(column);
   const auto offset = field.data() - row_.data() + 1;
   throw InputError(
-      lines_->name() + ":" + std::to_string(lines_->number()) + ":" + std::to_string(offset),
+      lines_->name() + ":" + std::to_string(lines_->line_number()) + ":" + std::to_string(offset),
       expected, "'" + std::string(field) + "'");
 }
 

@@ -26,7 +26,7 @@ struct PipeDream final : ProfileReader {
       const size_t at = found == std::string_view::npos ? 0 : found + kSize.size();
       const auto size = parse_double(trim(line.substr(at)));
       if (at == 0 || !size || *size < 0 || *size > MeasurementTable::kMax) {
-        const std::string where = lines.name() + ":" + std::to_string(lines.number()) + ":";
+        const std::string where = lines.name() + ":" + std::to_string(lines.line_number()) + ":";
         throw InputError(where + std::to_string(at + 1),
                          "parameter_size=BYTES at the end of the line",
                          "'" + std::string(line.substr(at)) + "'");

@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 using Readers = Registry<ProfileReader>;
 
 bool read_known(Lines& lines, Profiles& out) {
-  FileHead head{lines.name(), lines.head(), {}};
+  FileHead head{lines.name(), lines.first_bytes(), {}};
   head.columns = split(head.line(1), ',');
   for (std::string_view& name : head.columns) name = trim(name);
   for (const std::string& name : Readers::names()) {

@@ -51,7 +51,7 @@ std::optional<Throughputs::Kind> Throughputs::parse_kind(std::string_view text) 
 Throughputs Throughputs::load(const std::string& path) {
   SortedJson json;
   try {
-    json = SortedJson::parse(read_and_unpack_file(path));
+    json = SortedJson::parse(read_decompressed_file(path));
   } catch (const SortedJson::parse_error& error) {
     throw InputError(path, "JSON", "an error at byte " + std::to_string(error.byte));
   } catch (const SortedJson::out_of_range&) {

@@ -72,7 +72,7 @@ class ServerLoop {
   std::string run() {
     print_addresses(server_, options_.server.engine.fallback, options_.json);
     report_first_state();
-    manager_.ready(status());
+    manager_.notify_ready(status());
     while (!interrupted() && server_.failure().empty()) {
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
       if (reload_requested != 0) {
@@ -88,7 +88,7 @@ class ServerLoop {
   }
 
   void drain() {
-    manager_.stopping();
+    manager_.notify_stopping();
     spdlog::info("draining for {} s", options_.server.grace_s);
     server_.drain();
     report_log();
@@ -106,10 +106,10 @@ class ServerLoop {
   }
 
   void reload() {
-    manager_.reloading();
+    manager_.notify_reloading();
     server_.reload();
     check_file();
-    manager_.ready(status());
+    manager_.notify_ready(status());
   }
 
   // Options last as long as the process. If their file has changed, the operator learns now whether
@@ -150,7 +150,7 @@ class ServerLoop {
     if (next == state_) return;
     state_ = std::move(next);
     spdlog::warn("model '{}': {}", now.current.name, state_);
-    manager_.ready(status());
+    manager_.notify_ready(status());
   }
 
   void report_credentials() {
@@ -176,16 +176,16 @@ class ServerLoop {
 
   // Without a sign of life for long enough the service manager starts the server anew.
   void report_alive() {
-    const auto interval = manager_.alive_interval();
+    const auto interval = manager_.notify_alive_interval();
     if (!interval || Clock::now() < next_sign_ || !server_.trouble().empty()) return;
     next_sign_ = Clock::now() + *interval;
-    manager_.alive();
+    manager_.notify_alive();
   }
 
   Server& server_;
   const ServeOptions& options_;
   const std::vector<std::string> arguments_;
-  const ServiceManager manager_;
+  const SystemdNotifier manager_;
   std::string file_;   // text of the file of options
   std::string state_;  // of the model, in words
   Credentials::Status credentials_;

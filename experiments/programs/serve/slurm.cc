@@ -125,17 +125,17 @@ int run_agent(const Arguments& arguments) {
        }});
   const auto http = serve_http(arguments.http, agent);
   if (http != nullptr) spdlog::info("listening http={}", http->address());
-  const ServiceManager manager;
-  manager.ready("deciding with " + config.server);
+  const SystemdNotifier manager;
+  manager.notify_ready("deciding with " + config.server);
   const auto begin = slurm::BootClock::now();
   while (!interrupted()) {
     const auto next = slurm::BootClock::now() + nanoseconds_of(config.interval_s);
     agent.step();
-    if (manager.alive_interval()) manager.alive();
+    if (manager.notify_alive_interval()) manager.notify_alive();
     if (arguments.for_s > 0 && slurm::seconds_since(begin) >= arguments.for_s) break;
     wait_until(next);
   }
-  manager.stopping();
+  manager.notify_stopping();
   agent.stop();
   const ClientCounts sent = agent.sent();
   print_event({{"event", "sent"},

@@ -182,19 +182,20 @@ std::vector<std::pair<std::string, std::string>> provenance_of(const WhatifArgum
                                                                const Scenario& scenario) {
   const Trace& trace = scenario.trace;
   const ScenarioOptions& of = options.common.scenario;
-  return {{"log", trace.source},
-          {"format", trace.format},
-          {"sha256", trace.sha256},
-          {"cluster",
-           scenario.cluster.text + ", " + std::to_string(scenario.cluster.total_gpus()) + " GPUs"},
-          {"policies", options.policies},
-          {"from", of.window.from},
-          {"to", of.window.to},
-          {"settings", join(options.common.set)},
-          {"allowed", options.common.allow},
-          {"load", load_text(scenario.load)},
-          {"written", utc_now()},
-          {"yardmaster", std::string(release()) + ", commit " + std::string(commit())}};
+  return {
+      {"log", trace.source},
+      {"format", trace.format},
+      {"sha256", trace.sha256},
+      {"cluster",
+       scenario.cluster.text + ", " + std::to_string(scenario.cluster.total_gpus()) + " GPUs"},
+      {"policies", options.policies},
+      {"from", of.window.from},
+      {"to", of.window.to},
+      {"settings", join(options.common.set)},
+      {"allowed", options.common.allow},
+      {"load", load_text(scenario.load)},
+      {"written", utc_now()},
+      {"yardmaster", std::string(release_version()) + ", commit " + std::string(source_commit())}};
 }
 
 int run_whatif(CLI::App& app, int argc, char** argv) {

@@ -54,7 +54,7 @@ struct Measured {
 // Trains with this number of ranks, each a thread of this process. Returns the fastest update.
 Measured train(const TrainingSetup& setup, const TrainableAgent& agent, const SimulatedData& data,
                int ranks) {
-  const ObservationShape shape = agent.environments(data.env_specs(), {})->shape();
+  const ObservationShape shape = agent.make_environments(data.env_specs(), {})->shape();
   const double hidden = std::stod(setup.value("hidden"));
   Measured best;
   const TemporaryFolder rendezvous;
@@ -71,7 +71,7 @@ Measured train(const TrainingSetup& setup, const TrainableAgent& agent, const Si
       trainer.emplace(
           setup.loop, setup.learner, setup.network,
           [&](const VectorEnvOptions& options) {
-            return agent.environments(data.env_specs(), options);
+            return agent.make_environments(data.env_specs(), options);
           },
           *communicator, Json());
     }
@@ -93,7 +93,7 @@ Measured train(const TrainingSetup& setup, const TrainableAgent& agent, const Si
     }
     trainer->run(events);
     if (r > 0) return;
-    for (const auto& [stage, seconds] : trainer->profile()) best.seconds[stage] = seconds;
+    for (const auto& [stage, seconds] : trainer->stage_seconds()) best.seconds[stage] = seconds;
   };
   std::vector<std::future<void>> all;
   for (int r = 0; r < ranks; ++r) all.push_back(std::async(std::launch::async, train_as, r));

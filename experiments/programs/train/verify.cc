@@ -38,9 +38,9 @@ Difference native_difference(const Checkpoint& checkpoint, double tolerance) {
     net->forward(g.observation(), logits);
     out.native = std::max(out.native, g.difference(logits));
     const auto chosen = std::ranges::max_element(logits) - logits.begin();
-    const double logit_below_best =
+    const double logit_minus_best =
         *std::ranges::max_element(g.logits) - g.logits[static_cast<size_t>(chosen)];
-    out.mismatches += !(logit_below_best <= tolerance);
+    out.mismatches += !(logit_minus_best <= tolerance);
     ++out.states;
   }
   if (out.states == 0)

@@ -113,7 +113,7 @@ int run_version(int argc, char** argv) {
   app.add_flag("--json", json, "print one JSON document");
   set_examples(app, {"yardmaster version --json"});
   if (!parse_arguments(app, argc, argv)) return kDone;
-  const std::string number(release()), built_from(commit());
+  const std::string number(release_version()), built_from(source_commit());
   std::printf(json ? "{\"yardmaster\":\"%s\",\"commit\":\"%s\"" : "yardmaster %s (commit %s)\n",
               number.c_str(), built_from.c_str());
   for (const BuildFact& fact : build_facts()) {

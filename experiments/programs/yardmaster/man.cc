@@ -80,10 +80,10 @@ std::string manual_page(std::span<const Command> commands) {
   }
   std::string title = name;
   for (char& c : title) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-  std::string out = ".TH " + title + " 1 " + date() + " \"Yardmaster " + std::string(release()) +
-                    "\" \"User Commands\"\n.SH NAME\n" + roff(name) + " \\- " + roff(about) +
-                    "\n.SH SYNOPSIS\n" + bold("yardmaster") + arguments + " [" +
-                    italic("ARGUMENT") + "...]\n.SH COMMANDS\n";
+  std::string out = ".TH " + title + " 1 " + date() + " \"Yardmaster " +
+                    std::string(release_version()) + "\" \"User Commands\"\n.SH NAME\n" +
+                    roff(name) + " \\- " + roff(about) + "\n.SH SYNOPSIS\n" + bold("yardmaster") +
+                    arguments + " [" + italic("ARGUMENT") + "...]\n.SH COMMANDS\n";
   for (const Description& command : describe(commands)) out += command_text(command);
   return out +
          ".SH EXIT STATUS\n.TP\n0\nsuccess\n.TP\n1\nthe run failed\n.TP\n2\nthe command line or an "

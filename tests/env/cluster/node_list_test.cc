@@ -154,7 +154,7 @@ nodes_from:
   EXPECT_EQ(spec.nodes[4].island_gpus, 2) << "no larger than the node";
   EXPECT_EQ(spec.nodes[4].island_gbps, 126);
   EXPECT_TRUE(spec.nodes[4].spot);
-  EXPECT_EQ(spec.nodes[5].islands(), 2);
+  EXPECT_EQ(spec.nodes[5].num_islands(), 2);
   EXPECT_FALSE(spec.nodes[5].spot);
   EXPECT_EQ(spec.nodes[5].mem_gib, 2);
 }

@@ -127,7 +127,7 @@ double median(std::vector<double> values) {
 TEST(ReadyClusters, GavelSpeedsMatchTheirTable) {
   YARD_NEEDS_TRACES();
   const auto file = testing::traces_dir() / "gavel/simulation_throughputs.json.gz";
-  const auto table = nlohmann::json::parse(read_and_unpack_file(file));
+  const auto table = nlohmann::json::parse(read_decompressed_file(file));
   const ClusterSpec spec = load_cluster("gavel");
   for (const GpuType& type : spec.types) {
     std::map<std::string, std::vector<double>> ratios;  // by model; "" holds all

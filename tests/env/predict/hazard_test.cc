@@ -29,7 +29,7 @@ std::vector<float> hazards_of(const BinEdges& edges, Survives survives) {
   return out;
 }
 
-const EndsWithinBin kEven = EndsWithinBin::uniform();
+const EndPositionsInBins kEven = EndPositionsInBins::uniform();
 
 TEST(TimeBins, AreQuarterOctaves) {
   const BinEdges edges;
@@ -38,11 +38,11 @@ TEST(TimeBins, AreQuarterOctaves) {
   EXPECT_NEAR(edges.begin_s[kBins], 163 * 86400, 0.01 * 163 * 86400);
   for (int32_t b = 1; b < kBins; ++b) {
     EXPECT_NEAR(edges.begin_s[b + 1] / edges.begin_s[b], std::pow(2, 0.25), 0.01) << b;
-    EXPECT_EQ(TimeBins::of_us(std::llround(edges.begin_s[b] * 1.01e6)), b);
-    EXPECT_EQ(TimeBins::of_us(std::llround(edges.begin_s[b + 1] * 0.99e6)), b);
+    EXPECT_EQ(TimeBins::bin_of_us(std::llround(edges.begin_s[b] * 1.01e6)), b);
+    EXPECT_EQ(TimeBins::bin_of_us(std::llround(edges.begin_s[b + 1] * 0.99e6)), b);
   }
-  EXPECT_EQ(TimeBins::of_us(0), 0);
-  EXPECT_EQ(TimeBins::of_us(INT64_MAX / 2), kBins - 1);
+  EXPECT_EQ(TimeBins::bin_of_us(0), 0);
+  EXPECT_EQ(TimeBins::bin_of_us(INT64_MAX / 2), kBins - 1);
 }
 
 TEST(LookAhead, MemorylessTimesKeepTheirMean) {
@@ -82,7 +82,7 @@ TEST(LookAhead, NeverUsesEarlierBins) {
     for (int64_t at_us = edge_us - 40 * apart_us; at_us < edge_us + 40 * apart_us;
          at_us += apart_us) {
       std::vector<float> hazards(kBins, std::numeric_limits<float>::quiet_NaN());
-      std::fill(hazards.begin() + TimeBins::of_us(at_us), hazards.end(), 0.5F);
+      std::fill(hazards.begin() + TimeBins::bin_of_us(at_us), hazards.end(), 0.5F);
       const RemainingTime ahead =
           predict_remaining(edges, at_us, kUnlimitedUs, hazards.data(), kEven);
       EXPECT_TRUE(std::isfinite(ahead.mean_s)) << at_us;
@@ -129,8 +129,9 @@ TEST(LookAhead, ResolvesEndsWithinABin) {
   const int32_t bin = 40;
   std::vector<float> hazards(kBins, 0.0F);
   hazards[bin] = 1;
-  EndsWithinBin spike = kEven;
-  for (int32_t i = 0; i < EndsWithinBin::kCells; ++i) spike.share[bin][i] = i == 5 ? 1.0F : 0.0F;
+  EndPositionsInBins spike = kEven;
+  for (int32_t i = 0; i < EndPositionsInBins::kCells; ++i)
+    spike.share[bin][i] = i == 5 ? 1.0F : 0.0F;
   const double begin_s = edges.begin_s[bin], whole_s = edges.begin_s[bin + 1] - begin_s;
   for (const double attained_s : {0.0, 0.5 * begin_s, begin_s + 0.3 * whole_s}) {
     const int64_t at_us = us(static_cast<float>(attained_s));
@@ -139,7 +140,7 @@ TEST(LookAhead, ResolvesEndsWithinABin) {
                                       begin_s + part * whole_s - attained_s);
     };
     EXPECT_NEAR(share(0.6), 0, 1e-3);
-    EXPECT_NEAR(share(5.5 / EndsWithinBin::kCells), 0.5, 0.01);
+    EXPECT_NEAR(share(5.5 / EndPositionsInBins::kCells), 0.5, 0.01);
     EXPECT_NEAR(share(0.8), 1, 1e-3);
   }
 }

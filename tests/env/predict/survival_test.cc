@@ -47,7 +47,7 @@ const Layer kLayers[] = {
      1 - 1.0 / 32},
     {[](const JobHistory& o, const JobHistory& s) {
        return o.limit_us != kNone && s.limit_us != kNone &&
-              TimeBins::of_us(o.limit_us) == TimeBins::of_us(s.limit_us);
+              TimeBins::bin_of_us(o.limit_us) == TimeBins::bin_of_us(s.limit_us);
      },
      1 - 1.0 / 512},
     {[](const JobHistory& o, const JobHistory& s) {
@@ -87,7 +87,7 @@ struct Reference {
   // Returns the hazards as Survival::hazards(), from the job's current bin. Dims: (B).
   std::vector<double> hazards(int32_t j, const JobHistory& job, bool by_size_alone) {
     std::vector<double> out(kNumBins);
-    const int32_t from = TimeBins::of_us(job.attained_us);
+    const int32_t from = TimeBins::bin_of_us(job.attained_us);
     for (int32_t b = from; b < kNumBins; ++b) {
       double chance = 0.075;
       for (size_t l = 0; l <= (by_size_alone ? 1 : kSiblings); ++l) {
@@ -233,7 +233,7 @@ class Checking final : public Policy {
   void check(const View& view, const Survival& survival, int32_t slot) const {
     const int32_t j = view.serial(slot);
     const JobHistory job = Reference::history_of(view, slot);
-    const int32_t from = TimeBins::of_us(job.attained_us);
+    const int32_t from = TimeBins::bin_of_us(job.attained_us);
     const auto by_size = reference_.hazards(j, job, true), all = reference_.hazards(j, job, false);
     float predicted[kNumBins];
     survival.hazards(view, slot, predicted);
@@ -331,7 +331,7 @@ TEST(RollingEstimate, UsesNameThenUserThenSize) {
     RollingEstimate estimate(view, bump);
     estimate.on_events(view);
     for (int32_t slot = view.queue_head(); slot != kNone; slot = view.queue_next(slot)) {
-      total_s.emplace(view.serial(slot), estimate.total_s(view, slot));
+      total_s.emplace(view.serial(slot), estimate.predicted_total_s(view, slot));
     }
     if (!runner.decide()) break;
   }

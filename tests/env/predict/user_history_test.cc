@@ -89,9 +89,9 @@ TEST(ResidualLife, RanksByGittinsIndex) {
 // Widths range from jobs of a known batch (narrow) to jobs without any history (wide).
 TEST(RunTimes, AreWiderWithLessHistory) {
   const RunTimes model(0.7F, 0.9F, 0.6F);
-  EXPECT_EQ(model.residual_life_index(0, 0), 0);
-  EXPECT_EQ(model.residual_life_index(1, 1), RunTimes::kWidths - 1);
-  EXPECT_GT(model.residual_life_index(1, 0), model.residual_life_index(0, 1))
+  EXPECT_EQ(model.residual_life_bin(0, 0), 0);
+  EXPECT_EQ(model.residual_life_bin(1, 1), RunTimes::kWidths - 1);
+  EXPECT_GT(model.residual_life_bin(1, 0), model.residual_life_bin(0, 1))
       << "a batch is more informative than a user";
   const auto is = [](const ResidualLife& life, double sd) {
     const ResidualLife other(sd);
@@ -101,7 +101,7 @@ TEST(RunTimes, AreWiderWithLessHistory) {
   is(model.life[0], 0.7);
   is(model.life[RunTimes::kWidths - 1], std::sqrt(0.49 + 0.81 + 0.36));
   const RunTimes narrow(0.7F, 0, 0);
-  is(narrow.life[narrow.residual_life_index(1, 1)], 0.7);
+  is(narrow.life[narrow.residual_life_bin(1, 1)], 0.7);
 }
 
 TEST(ResidualLife, GrowsSteadily) {

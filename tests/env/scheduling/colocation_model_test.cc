@@ -57,8 +57,9 @@ TEST(ColocationModel, CountsCoLocatedJobs) {
   EXPECT_EQ(w.colocation_model.terms(one), expected);
   // Initial weights: a job is twice as slow on a node which is otherwise full.
   const Piece colocated{0, 1}, alone{1, 2};
-  EXPECT_DOUBLE_EQ(w.colocation_model.predicted_time(third, std::span(&colocated, 1)), 1.75);
-  EXPECT_DOUBLE_EQ(w.colocation_model.predicted_time(third, std::span(&alone, 1)), 1);
+  EXPECT_DOUBLE_EQ(w.colocation_model.predicted_time_per_work(third, std::span(&colocated, 1)),
+                   1.75);
+  EXPECT_DOUBLE_EQ(w.colocation_model.predicted_time_per_work(third, std::span(&alone, 1)), 1);
   EXPECT_DOUBLE_EQ(w.colocation_model.interference_cost(third, std::span(&alone, 1)), 0);
   EXPECT_DOUBLE_EQ(w.colocation_model.interference_cost(third, std::span(&colocated, 1)),
                    2 * (1 - 1.25 / 1.5) + 1 * (1 - 1.5 / 1.75));
@@ -93,7 +94,8 @@ TEST(ColocationModel, CountsRequestedCpusAndServersSeparately) {
   EXPECT_EQ(w.colocation_model.terms(first), expected);
   const Piece worker{node, 1, 0, 1};
   // Half the GPUs are held, and twelve cores of eight are requested.
-  EXPECT_DOUBLE_EQ(w.colocation_model.predicted_time(second, std::span(&worker, 1)), 1 + 0.5 + 0.5);
+  EXPECT_DOUBLE_EQ(w.colocation_model.predicted_time_per_work(second, std::span(&worker, 1)),
+                   1 + 0.5 + 0.5);
   EXPECT_DOUBLE_EQ(w.colocation_model.interference_cost(second, std::span(&worker, 1)),
                    1 - 1 / 2.0);
 }

@@ -50,7 +50,7 @@ class Watching final : public Policy {
       const auto error = [&](double time) {
         return std::abs(std::log(std::max(time, 0.1) * throughput_model.current_throughput(slot)));
       };
-      errors_.push_back(error(learned.predicted_time(x)));
+      errors_.push_back(error(learned.predicted_time_per_work(x)));
       untaught_.push_back(error(untaught.predict(x)));
       doubts_.push_back(learned.variance(x));
       EXPECT_GE(doubts_.back(), 0);

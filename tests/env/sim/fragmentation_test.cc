@@ -21,7 +21,7 @@ TEST(Fragmentation, MatchesHandComputationOnTwoNodes) {
   SimState& s = world.state();
   world.advance(scene.truth());
   Fragmentation fragmentation(scene.fixed());
-  Fragments now = fragmentation.of(s);
+  FreeGpuCounts now = fragmentation.of(s);
   EXPECT_EQ(now.free, 16);
   EXPECT_EQ(now.unusable, 0) << "everything fits everywhere";
   EXPECT_EQ(now.partial, 0);
@@ -64,7 +64,7 @@ TEST(Fragmentation, MatchesHandComputationOfSharesAndCores) {
   const Piece piece{.node = 0, .gpus = 0, .group = 0, .tasks = 1};
   start(scene.fixed(), s, first, &piece, 1);
   // Left: 0.4 of one GPU, another whole, three cores. No job can use the 0.4.
-  Fragments now = fragmentation.of(s);
+  FreeGpuCounts now = fragmentation.of(s);
   EXPECT_DOUBLE_EQ(now.free, 1.4);
   EXPECT_DOUBLE_EQ(now.unusable, 0.5 * 0.4 + 0.25 * 0.4 + 0.25 * 1.4);
   EXPECT_DOUBLE_EQ(now.partial, 1.4);
@@ -168,7 +168,7 @@ TEST(Fragmentation, MatchesANaiveRecomputation) {
         }
         unusable += sum / tasks / 1000;
       }
-      const Fragments& fast = fragmentation.of(s);
+      const FreeGpuCounts& fast = fragmentation.of(s);
       ASSERT_NEAR(fast.free, free, 1e-9) << "seed " << seed << " at " << s.head->now_us;
       ASSERT_NEAR(fast.unusable, unusable, 1e-6) << "seed " << seed << " at " << s.head->now_us;
       ASSERT_NEAR(fast.partial, partial, 1e-9);

@@ -35,7 +35,8 @@ TEST_P(FreeMapOfSize, MatchesALinearScan) {
     // Few nodes of a kind, so that most words are empty; then more and more.
     const int changes = nodes / (round == 0 ? 50 : 4) + 3;
     for (int i = 0; i < changes; ++i) {
-      set_free(scene.fixed(), s, any_node(), mask_of_low_bits(static_cast<int32_t>(rng.below(5))));
+      set_free_gpus(scene.fixed(), s, any_node(),
+                    mask_of_low_bits(static_cast<int32_t>(rng.below(5))));
     }
     for (int i = 0; i < 2000; ++i) {
       const auto count = static_cast<int32_t>(rng.below(5));
@@ -55,7 +56,8 @@ TEST_P(FreeMapOfSize, MatchesALinearScan) {
     }
   }
   // The only free GPUs are at the end, several words of summary away.
-  for (int32_t m = 0; m < nodes; ++m) set_free(scene.fixed(), s, m, m == nodes - 1 ? 0b11u : 0);
+  for (int32_t m = 0; m < nodes; ++m)
+    set_free_gpus(scene.fixed(), s, m, m == nodes - 1 ? 0b11u : 0);
   EXPECT_EQ(map.first_node_with_free_between(s, 1, 4), nodes - 1);
   EXPECT_EQ(map.first_node_with_free_between(s, 3, 4), kNone);
   int32_t free = 0;
@@ -72,7 +74,7 @@ TEST(FreeNodeIndex, NodeOf64GpusIsOneWord) {
   const FreeNodeIndex map(scene.fixed().spec);
   EXPECT_EQ(world.state().free_mask[0], ~uint64_t{0});
   EXPECT_EQ(map.first_node_with_free(world.state(), 64), 0);
-  set_free(scene.fixed(), world.state(), 0, 0);
+  set_free_gpus(scene.fixed(), world.state(), 0, 0);
   EXPECT_EQ(map.first_node_with_free(world.state(), 64), 1);
   EXPECT_EQ(map.first_node_with_free(world.state(), 0), 0);
 }

@@ -13,13 +13,13 @@ namespace {
 GpuUsage metered(const Scene& scene, const std::string& policy) {
   const auto scheduler = make_policy(policy);
   SceneRunner runner(scene, *scheduler);
-  Meter meter(scene.cluster(), scene.trace());
+  UsageMeter meter(scene.cluster(), scene.trace());
   while (runner.step()) meter.record_state(scene.fixed(), runner.state());
   EXPECT_FALSE(runner.failed());
   return *meter.end(runner.state().head->now_us);
 }
 
-TEST(Meter, CountsSavingAndRestoringByHand) {
+TEST(UsageMeter, CountsSavingAndRestoringByHand) {
   ClusterSpec cluster = load_cluster("1x2:v100");
   cluster.types[0].busy_w = 300;
   cluster.types[0].idle_w = 50;
@@ -45,7 +45,7 @@ TEST(Meter, CountsSavingAndRestoringByHand) {
   EXPECT_DOUBLE_EQ(cost_of(cluster, used)->all, 2 * 1090 * 0.001);
 }
 
-TEST(Meter, ReclaimedGpusAreDownAfterTheSave) {
+TEST(UsageMeter, ReclaimedGpusAreDownAfterTheSave) {
   ClusterSpec cluster = load_cluster("1x2:v100+1x2:k80");
   std::vector<Job> jobs = jobs_of({{0, 2, 100}});
   Scene scene(cluster, jobs);
@@ -121,7 +121,7 @@ struct Slow {
   std::vector<double> ready_s, down_ready_s;
 };
 
-TEST(Meter, SumsToAllTimeAndMatchesANaiveIntegral) {
+TEST(UsageMeter, SumsToAllTimeAndMatchesANaiveIntegral) {
   double saving = 0, saving_down = 0, lost = 0;
   for (const std::string policy : {"las", "srtf", "greedy"}) {
     for (uint64_t seed = 1; seed <= 6; ++seed) {
@@ -130,7 +130,7 @@ TEST(Meter, SumsToAllTimeAndMatchesANaiveIntegral) {
       if (!made.faults.empty()) scene.set_faults(made.faults);
       const auto scheduler = make_policy(policy);
       SceneRunner runner(scene, *scheduler);
-      Meter meter(scene.cluster(), scene.trace());
+      UsageMeter meter(scene.cluster(), scene.trace());
       Slow slow;
       const int64_t begin_us = runner.state().head->now_us;
       while (runner.step()) {
@@ -156,7 +156,7 @@ TEST(Meter, SumsToAllTimeAndMatchesANaiveIntegral) {
       EXPECT_NEAR(used.time.down + slow.saving_down, static_cast<double>(head.down_time_us) / 1e6,
                   near);
       double busy = 0;
-      for (const GpuTypeTime& type : used.types) busy += type.busy_s;
+      for (const GpuTypeSeconds& type : used.types) busy += type.busy_s;
       EXPECT_NEAR(busy, static_cast<double>(head.held_time_us) / 1e6 + used.time.saving, near);
       saving_down += slow.saving_down;
       saving += used.time.saving;

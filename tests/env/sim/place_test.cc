@@ -41,7 +41,7 @@ TEST_F(Placements, MatchTheirDefinitions) {
     for (int32_t m = 0; m < f.spec.num_nodes; ++m) {
       uint64_t mask = mask_of_low_bits(f.spec.node_gpus[m]);
       if (rng.below(3) != 0) mask &= rng.next();
-      set_free(f, s, m, mask);
+      set_free_gpus(f, s, m, mask);
       free.push_back(count_bits(mask));
     }
     const auto gpus = static_cast<int32_t>(1 + rng.below(34));

@@ -37,7 +37,8 @@ TEST_P(EveryPlacement, KeepsItsGuaranteesOnRandomStates) {
   for (int i = 0; i < 5000; ++i) {
     for (int32_t m = 0; m < spec.num_nodes; ++m) {
       const uint64_t mask = rng.next64() & mask_of_low_bits(spec.node_gpus[m]);
-      set_free(scene.fixed(), s, m, rng.below(3) == 0 ? mask_of_low_bits(spec.node_gpus[m]) : mask);
+      set_free_gpus(scene.fixed(), s, m,
+                    rng.below(3) == 0 ? mask_of_low_bits(spec.node_gpus[m]) : mask);
     }
     const std::vector<int32_t> free(s.free_count, s.free_count + spec.num_nodes);
     const int32_t sum = std::accumulate(free.begin(), free.end(), 0);

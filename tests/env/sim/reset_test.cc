@@ -23,7 +23,7 @@ TEST(Reset, DoesNotDependOnOldMemory) {
     const ForkableScene scene(told);
     SceneRunner fresh(scene.scene(), *policy), used(scene.scene(), *policy);
     // As integers or floating-point numbers of any width these bytes are large and positive.
-    for (std::byte& byte : used.world().block()) byte = std::byte{0x5A};
+    for (std::byte& byte : used.world().raw_state()) byte = std::byte{0x5A};
     used.world().reset(0, scene.scene().size());
     while (fresh.step()) {
       ASSERT_TRUE(used.step()) << "trial " << trial;

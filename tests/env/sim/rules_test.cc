@@ -197,7 +197,7 @@ TEST(Rules, MissingJobsAndNodesAreIllegal) {
   Script script;
   SceneRunner runner(scene, script);
   // Bytes which look like a waiting job in an unused slot.
-  for (std::byte& byte : runner.world().block()) byte = static_cast<std::byte>(Phase::kWaiting);
+  for (std::byte& byte : runner.world().raw_state()) byte = static_cast<std::byte>(Phase::kWaiting);
   runner.world().reset(0, 2);
   ASSERT_TRUE(runner.advance());
   SimState& s = runner.world().state();

@@ -67,7 +67,7 @@ TEST(TraceFiles, EachIsRecognisedAsOneFormat) {
     if (!entry.is_regular_file()) continue;
     const std::string file = std::filesystem::relative(entry.path(), dir);
     Lines lines = Lines::of_file(entry.path());
-    const FileHead head = FileHead::of(file, lines.head());
+    const FileHead head = FileHead::of(file, lines.first_bytes());
     std::vector<std::string> formats;
     for (const std::string& name : Registry<TraceReader>::names()) {
       if (Registry<TraceReader>::make(name, {})->recognises(head)) formats.push_back(name);

@@ -215,13 +215,13 @@ TEST(Lines, ReportTheirLineEndings) {
   Lines lines = Lines::of_text("a\nb\r\nc\r", "t");
   std::string_view line;
   ASSERT_TRUE(lines.next(line));
-  EXPECT_EQ(lines.ending(), "\n");
+  EXPECT_EQ(lines.line_ending(), "\n");
   ASSERT_TRUE(lines.next(line));
   EXPECT_EQ(line, "b");
-  EXPECT_EQ(lines.ending(), "\r\n");
+  EXPECT_EQ(lines.line_ending(), "\r\n");
   ASSERT_TRUE(lines.next(line));
   EXPECT_EQ(line, "c");
-  EXPECT_EQ(lines.ending(), "\r");
+  EXPECT_EQ(lines.line_ending(), "\r");
   EXPECT_FALSE(lines.next(line));
 }
 

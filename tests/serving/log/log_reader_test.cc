@@ -110,7 +110,7 @@ TEST_F(Damaged, GarbageNextToALogIsCounted) {
 TEST_F(Damaged, ForeignFramesAreCounted) {
   pb::LogRecord later;
   later.GetReflection()->MutableUnknownFields(&later)->AddVarint(99, 1);
-  put(1, tfrecord("\xff\xff\xff") + tfrecord(later.SerializeAsString()) + whole_);
+  put(1, tfrecord_frame("\xff\xff\xff") + tfrecord_frame(later.SerializeAsString()) + whole_);
   LogReader::Damage damage;
   EXPECT_EQ(read_log(folder(), &damage).size(), 5u);
   EXPECT_EQ(damage.damaged, 1u);
@@ -125,7 +125,7 @@ TEST_F(Damaged, RejectsOtherFiles) {
               HasSubstr("decisions-00000001.tfrecord, byte 0: expected a record length"));
   pb::LogRecord head;
   head.mutable_head()->set_format(2);
-  put(1, tfrecord(head.SerializeAsString()));
+  put(1, tfrecord_frame(head.SerializeAsString()));
   EXPECT_THAT(refusal(), HasSubstr("expected a decision log of format 1, got format 2"));
   std::filesystem::remove_all(folder());
   EXPECT_THAT(refusal(), HasSubstr("expected a folder with a decision log, got No such file"));

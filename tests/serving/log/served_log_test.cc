@@ -187,7 +187,7 @@ TEST_F(ServedLog, DifferencesAreToldInWords) {
     pb::LogRecord changed = record;
     change(*changed.mutable_decision()->mutable_response());
     const auto file = temp_.path() / "changed.tfrecord";
-    std::ofstream(file, std::ios::binary) << tfrecord(changed.SerializeAsString());
+    std::ofstream(file, std::ios::binary) << tfrecord_frame(changed.SerializeAsString());
     const LogReplay out = replay_of(file);
     EXPECT_EQ(out.decisions, 1u);
     EXPECT_EQ(out.identical, out.first.empty() ? 1u : 0u);
