@@ -40,7 +40,7 @@ std::function<void(const std::string& line)> progress_log() {
   };
 }
 
-void Eta::expect(const std::string& kind, double size, int pieces) {
+void Eta::expect_work(const std::string& kind, double size, int pieces) {
   kinds_[kind].left += size * pieces;
   pieces_ += pieces;
 }

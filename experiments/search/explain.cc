@@ -162,9 +162,9 @@ class Explainer {
 
 }  // namespace
 
-GainExplanation explain(const std::vector<TuneCell>& cells, const std::string& whole,
-                        const std::string& policy, const Settings& numbers,
-                        const ExplainOptions& options) {
+GainExplanation explain_gain(const std::vector<TuneCell>& cells, const std::string& whole,
+                             const std::string& policy, const Settings& numbers,
+                             const ExplainOptions& options) {
   return Explainer(cells, policy, numbers, options).run(whole);
 }
 

@@ -36,8 +36,8 @@ struct GainExplanation {
 
 // Explains the gain of `whole`, a policy file or checkpoint with settings `numbers` of `policy`.
 // Throws InputError if all settings are defaults or `whole` gains nothing; Interrupted.
-GainExplanation explain(const std::vector<TuneCell>& cells, const std::string& whole,
-                        const std::string& policy, const Settings& numbers,
-                        const ExplainOptions& options);
+GainExplanation explain_gain(const std::vector<TuneCell>& cells, const std::string& whole,
+                             const std::string& policy, const Settings& numbers,
+                             const ExplainOptions& options);
 
 }  // namespace yard

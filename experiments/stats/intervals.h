@@ -57,8 +57,8 @@ std::vector<double> merge_pairs(const std::vector<double>& blocks);
 BlockSums merge_pairs(const BlockSums& sums);
 
 double sum_of_picked(const std::vector<double>& values, std::span<const int> picks);
-std::vector<int> indices_up_to(int size);                   // 0, 1, ... size - 1
-SampledIndices all_members(const std::vector<int>& sizes);  // indices_up_to() each group
+std::vector<int> indices_up_to(int size);                            // 0, 1, ... size - 1
+SampledIndices all_indices_by_group(const std::vector<int>& sizes);  // indices_up_to() each group
 
 // Merges neighbouring pairs while the lag-1 correlation of log ratios exceeds 0.2 and at least 4
 // blocks are left.

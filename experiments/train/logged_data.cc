@@ -64,7 +64,7 @@ Agreement agreement_of(const Checkpoint& checkpoint, const RecordedChoices& choi
 }
 
 LoggedData::LoggedData(const DecisionLogTrainingFiles& folder, double held_out) : folder_(folder) {
-  const std::string path = folder.choices().string();
+  const std::string path = folder.choices_path().string();
   const RecordedChoices all = unpack_choices(from_safetensors(read_file(path), path),
                                              make_agent("dispatcher", {})->shape(), path);
   const auto& time_s = all.time_s;
