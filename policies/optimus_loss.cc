@@ -7,7 +7,7 @@
 
 namespace yard {
 
-std::optional<double> LossFit::work_until(double target) const {
+std::optional<double> LossFit::work_until_loss(double target) const {
   if (target <= b2 || b0 <= 0) return {};
   return std::max((1 / (target - b2) - b1) / b0, 0.0);
 }

@@ -41,14 +41,14 @@ class VictimIndex {
   }
 
   // Returns whether the index handles jobs of `gpus` GPUs: at most one node, or whole nodes.
-  bool supports(int32_t gpus) const {
+  bool supports_job_gpus(int32_t gpus) const {
     const int32_t max_gpus = view_.spec().max_node_gpus;
     return gpus <= max_gpus || gpus % max_gpus == 0;
   }
 
   // Lists victims that make room for `job`, which needs `gpus` GPUs: jobs after it, last first, on
   // nodes that its placement can use. Returns false if no victims make room. `margin`: see
-  // PreemptionRule. Requires: supports(gpus); the job has no placement without victims.
+  // PreemptionRule. Requires: supports_job_gpus(gpus); the job has no placement without victims.
   bool find_victims(const RankedJob& job, int32_t gpus, double margin,
                     std::vector<RankedJob>& victims);
 

@@ -20,7 +20,7 @@ Observation GoldenState::observation() {
   return o;
 }
 
-double GoldenState::difference(std::span<const float> other) const {
+double GoldenState::max_logit_difference(std::span<const float> other) const {
   double largest = 0;
   for (size_t a = 0; a < logits.size(); ++a) {
     if (mask[a] == 0) continue;

@@ -21,7 +21,7 @@ struct GoldenState {
   Observation observation();  // points into this
 
   // Returns the largest |logits - other| over legal actions; infinite if `other` is not finite.
-  double difference(std::span<const float> other) const;
+  double max_logit_difference(std::span<const float> other) const;
 };
 
 Tensors pack_golden(const std::vector<GoldenState>& states, const ObservationShape& shape);

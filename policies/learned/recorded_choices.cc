@@ -67,14 +67,14 @@ void RecordedChoices::add(const Observation& seen) {
   put(shape.rows);
 }
 
-std::vector<int64_t> RecordedChoices::offsets() const {
+std::vector<int64_t> RecordedChoices::row_offsets() const {
   std::vector<int64_t> out = {0};
   for (const int32_t n : rows) out.push_back(out.back() + n);
   return out;
 }
 
-RecordedChoices RecordedChoices::part(int64_t from, int64_t to) const {
-  const std::vector<int64_t> offset = offsets();
+RecordedChoices RecordedChoices::step_range(int64_t from, int64_t to) const {
+  const std::vector<int64_t> offset = row_offsets();
   const int64_t row = offset[static_cast<size_t>(from)], end = offset[static_cast<size_t>(to)];
   const auto cut = [](const auto& column, int64_t begin, int64_t over) {
     return std::vector(column.begin() + begin, column.begin() + over);
@@ -145,7 +145,7 @@ RecordedChoices unpack_choices(const Tensors& tensors, const ObservationShape& s
   RecordedChoices out;
   out.shape = shape;
   out.rows = from.integers("rows", -1, shape.rows);
-  const int64_t steps = out.size(), rows = out.offsets().back();
+  const int64_t steps = out.size(), rows = out.row_offsets().back();
   out.jobs = from.tensor("jobs", {rows, shape.row_features}).data;
   out.cluster = from.tensor("cluster", {steps, shape.cluster_features}).data;
   out.prior = from.tensor("prior", {rows + steps}).data;
@@ -156,7 +156,7 @@ RecordedChoices unpack_choices(const Tensors& tensors, const ObservationShape& s
   out.missed_decision = from.integers("missed_decision", -1, kMaxExactFloat);
   const auto missed = static_cast<int64_t>(out.missed_decision.size());
   out.missed_time_s = from.tensor("missed_time_s", {missed}).data;
-  const std::vector<int64_t> offset = out.offsets();
+  const std::vector<int64_t> offset = out.row_offsets();
   for (int64_t i = 0; i < steps; ++i) {
     const auto s = static_cast<size_t>(i);
     const bool legal =
