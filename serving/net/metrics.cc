@@ -215,7 +215,7 @@ std::string Metrics::text(const Gauges& now) {
   const std::lock_guard lock(f.text_mutex);
   f.pending.Set(now.pending);
   f.stuck.Set(now.stuck);
-  for (const Engine::Queue& queue : now.queues) {
+  for (const Engine::QueueStatus& queue : now.queues) {
     f.queue_length.Add({{"queue", queue.name}}).Set(queue.waiting);
     f.queue_limit.Add({{"queue", queue.name}}).Set(queue.limit);
   }

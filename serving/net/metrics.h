@@ -33,7 +33,7 @@ class Metrics {
 
   struct Gauges {
     int pending = 0;
-    std::array<Engine::Queue, 3> queues = {};
+    std::array<Engine::QueueStatus, 3> queues = {};
     int stuck = 0;
     bool ready = false;
     int grpc_connections = 0;

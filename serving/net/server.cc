@@ -306,7 +306,7 @@ struct Server::Impl {
   }
 
   std::string metrics_text() {
-    return metrics.text({.pending = engine.pending(),
+    return metrics.text({.pending = engine.pending_requests(),
                          .queues = engine.queues(),
                          .stuck = engine.stuck(),
                          .ready = !draining.load(),
