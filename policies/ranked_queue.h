@@ -66,13 +66,13 @@ class RankedQueue {
   // Returns whether the memory was zero, so that the queue contains no jobs yet.
   bool was_just_created() const { return fresh_; }
 
-  // Adds a job to class `k`, and shows the class if it was hidden.
-  void push(int32_t k, int32_t slot, Key key) {
+  // Adds a job to `job_class`, and shows the class if it was hidden.
+  void push(int32_t job_class, int32_t slot, Key key) {
     value_[slot] = key.value;
     serial_[slot] = key.serial;
     child_[slot] = kNone;
-    root_[k] = meld(root_[k], slot);
-    enter(k, k);
+    root_[job_class] = meld(root_[job_class], slot);
+    enter(job_class, job_class);
   }
 
   // Removes all jobs.
@@ -124,7 +124,7 @@ class RankedQueue {
   }
 
   // Hides a class from first_fitting_class(), because none of its jobs finds a placement.
-  void hide_class(int32_t k) { enter(k, kNone); }
+  void hide_class(int32_t job_class) { enter(job_class, kNone); }
   void show(int32_t k) { enter(k, root_[k] == kNone ? kNone : k); }
 
  private:

@@ -31,16 +31,16 @@ bool ServiceHistory::refit() {
   return true;
 }
 
-double ServiceHistory::gittins_index(double a_gpu_s, double d_gpu_s) const {
+double ServiceHistory::gittins_index(double attained_gpu_s, double quantum_gpu_s) const {
   const auto above = [&](double gpu_s) {
     return *std::upper_bound(sums_, sums_ + counts_->sums, gpu_s,
                              [](double at, const Sum& sum) { return at < sum.mean; });
   };
-  const Sum left = above(a_gpu_s), beyond = above(a_gpu_s + d_gpu_s);
+  const Sum left = above(attained_gpu_s), beyond = above(attained_gpu_s + quantum_gpu_s);
   if (left.jobs_from == 0) return 0;
   const double ended = left.jobs_from - beyond.jobs_from;
-  const double spent = left.gpu_s_from - beyond.gpu_s_from - ended * a_gpu_s;
-  return ended / (spent + beyond.jobs_from * d_gpu_s);
+  const double spent = left.gpu_s_from - beyond.gpu_s_from - ended * attained_gpu_s;
+  return ended / (spent + beyond.jobs_from * quantum_gpu_s);
 }
 
 // --- the queues

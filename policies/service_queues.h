@@ -36,9 +36,10 @@ class ServiceHistory {
   // Refits the index if the number of finished jobs grew by an eighth since the last fit. Returns
   // whether the index changed.
   bool refit();
-  // Returns P(S - a <= d | S > a) / E[min(S - a, d) | S > a] by the last fit: the chance to end
-  // within the next `d` GPU-seconds, over their expected use; 0 if no finished job had more than a.
-  double gittins_index(double a_gpu_s, double d_gpu_s) const;
+  // Returns P(S - a <= d | S > a) / E[min(S - a, d) | S > a] by the last fit, with a attained and d
+  // in the quantum: the chance to end within the next d GPU-seconds, over their expected use; 0 if
+  // no finished job had more than a.
+  double gittins_index(double attained_gpu_s, double quantum_gpu_s) const;
 
  private:
   static constexpr int32_t kBins = 8 * 40;

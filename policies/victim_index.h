@@ -57,10 +57,12 @@ class VictimIndex {
   void refresh(int32_t node);
   void list_holders(int32_t node);
   int32_t node_of(int32_t gpu) const;
-  int64_t row(size_t z) const { return static_cast<int64_t>(z) * view_.spec().num_nodes; }
-  Key victim_key(size_t z, const RankedJob& next);
-  std::optional<Key> victim_key(size_t z, size_t count);
-  void list_victims(size_t z, const Key& from, std::vector<RankedJob>& victims);
+  int64_t row(size_t size_index) const {
+    return static_cast<int64_t>(size_index) * view_.spec().num_nodes;
+  }
+  Key victim_key(size_t size_index, const RankedJob& next);
+  std::optional<Key> victim_key(size_t size_index, size_t count);
+  void list_victims(size_t size_index, const Key& from, std::vector<RankedJob>& victims);
 
   const View& view_;
   const LinearKeyTreap& held_;

@@ -14,7 +14,8 @@ std::function<void(const std::string& line)> progress_log();
 // rate of the finished pieces of the same kind, or of all kinds if none is finished.
 class Eta {
  public:
-  void expect_work(const std::string& kind, double size, int pieces);
+  // Adds `pieces` pieces of work, each of `piece_size`.
+  void expect_work(const std::string& kind, double piece_size, int pieces);
   // Counts a piece as done. Requires: an earlier expect_work() with the same kind and size.
   void done(const std::string& kind, double size, double wall_s);
 

@@ -136,10 +136,11 @@ double sum_of_picked(const std::vector<double>& values, std::span<const int> pic
   return sum;
 }
 
-double BlockSums::ratio_of_sample(std::span<const int> seeds, std::span<const int> picks) const {
+double BlockSums::ratio_of_sample(std::span<const int> seeds,
+                                  std::span<const int> sampled_blocks) const {
   double sum = 0;
-  for (const int s : seeds) sum += sum_of_picked(ours[static_cast<size_t>(s)], picks);
-  return sum / static_cast<double>(seeds.size()) / sum_of_picked(theirs, picks);
+  for (const int s : seeds) sum += sum_of_picked(ours[static_cast<size_t>(s)], sampled_blocks);
+  return sum / static_cast<double>(seeds.size()) / sum_of_picked(theirs, sampled_blocks);
 }
 
 double BlockSums::ratio() const {

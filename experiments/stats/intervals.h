@@ -48,7 +48,7 @@ struct BlockSums {
   // Returns ours, averaged over seeds, divided by theirs, over all blocks.
   double ratio() const;
   // Returns the ratio for selected seeds and blocks, with repetitions.
-  double ratio_of_sample(std::span<const int> seeds, std::span<const int> picks) const;
+  double ratio_of_sample(std::span<const int> seeds, std::span<const int> sampled_blocks) const;
   std::vector<double> log_ratios() const;  // (B)
 };
 

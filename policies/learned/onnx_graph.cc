@@ -111,9 +111,9 @@ OnnxGraph::Value OnnxGraph::real(const Value& integers) {
   return add("Cast", {integers}, {{"to", kFloat}});
 }
 
-OnnxGraph::Value OnnxGraph::append_to_each_row(const Value& rows, const Value& one) {
+OnnxGraph::Value OnnxGraph::append_to_each_row(const Value& rows, const Value& suffix) {
   const Value shape = concat(count(rows), integer_constant({1}), 0);
-  return concat(rows, add("Expand", {one, shape}), 1);
+  return concat(rows, add("Expand", {suffix, shape}), 1);
 }
 
 std::string OnnxGraph::model(const std::string& name) const {

@@ -60,8 +60,8 @@ class OnnxGraph {
   // Returns the number of rows of `x` as an integer tensor of length 1.
   Value count(const Value& x) { return add("Shape", {x}, {{"end", int64_t{1}}}); }
   Value real(const Value& integers);
-  // Appends `one` (1, C) to each row of `rows` (R, F), which gives (R, F + C).
-  Value append_to_each_row(const Value& rows, const Value& one);
+  // Appends `suffix` (1, C) to each row of `rows` (R, F), which gives (R, F + C).
+  Value append_to_each_row(const Value& rows, const Value& suffix);
 
   // Returns the bytes of the ONNX file; equal graphs have equal bytes.
   std::string model(const std::string& name) const;

@@ -73,25 +73,26 @@ std::vector<int64_t> RecordedChoices::row_offsets() const {
   return out;
 }
 
-RecordedChoices RecordedChoices::step_range(int64_t from, int64_t to) const {
+RecordedChoices RecordedChoices::step_range(int64_t from_step, int64_t to_step) const {
   const std::vector<int64_t> offset = row_offsets();
-  const int64_t row = offset[static_cast<size_t>(from)], end = offset[static_cast<size_t>(to)];
+  const int64_t row = offset[static_cast<size_t>(from_step)],
+                end = offset[static_cast<size_t>(to_step)];
   const auto cut = [](const auto& column, int64_t begin, int64_t over) {
     return std::vector(column.begin() + begin, column.begin() + over);
   };
   RecordedChoices out;
   out.shape = shape;
-  out.rows = cut(rows, from, to);
+  out.rows = cut(rows, from_step, to_step);
   out.jobs = cut(jobs, row * shape.row_features, end * shape.row_features);
-  out.cluster = cut(cluster, from * shape.cluster_features, to * shape.cluster_features);
-  out.prior = cut(prior, row + from, end + to);
-  out.action = cut(action, from, to);
-  out.decision = cut(decision, from, to);
-  out.time_s = cut(time_s, from, to);
-  out.probability = cut(probability, from, to);
+  out.cluster = cut(cluster, from_step * shape.cluster_features, to_step * shape.cluster_features);
+  out.prior = cut(prior, row + from_step, end + to_step);
+  out.action = cut(action, from_step, to_step);
+  out.decision = cut(decision, from_step, to_step);
+  out.time_s = cut(time_s, from_step, to_step);
+  out.probability = cut(probability, from_step, to_step);
   for (size_t m = 0; m < missed_decision.size(); ++m) {
-    const bool before = from > 0 && missed_time_s[m] < time_s[static_cast<size_t>(from)];
-    const bool after = to < size() && missed_time_s[m] >= time_s[static_cast<size_t>(to)];
+    const bool before = from_step > 0 && missed_time_s[m] < time_s[static_cast<size_t>(from_step)];
+    const bool after = to_step < size() && missed_time_s[m] >= time_s[static_cast<size_t>(to_step)];
     if (before || after) continue;
     out.missed_decision.push_back(missed_decision[m]);
     out.missed_time_s.push_back(missed_time_s[m]);

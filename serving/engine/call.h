@@ -93,8 +93,8 @@ struct Engine::Call : std::enable_shared_from_this<Engine::Call> {
   void finish_without_policy(std::unique_lock<std::mutex>& lock);
   void finish(std::unique_lock<std::mutex>& lock, PolicyResult&& answer, pb::Source source,
               const std::string& by);
-  void send_repeated_answer(
-      const pb::DecideResponse& answer);  // answers as an equal request was answered
+  // Answers as an equal request was answered.
+  void send_repeated_answer(const pb::DecideResponse& answer);
   void refuse(int code, const std::string& why);
   // The sender has gone: the answer goes nowhere, and is not logged.
   void give_up(std::unique_lock<std::mutex>& lock);

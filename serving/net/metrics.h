@@ -27,8 +27,7 @@ class Metrics {
   void count_decision(const pb::DecideResponse& response, bool is_known);
   void count_reported_outcome(const pb::Outcome& outcome);
   void count_refused_request();
-  void count_denied_request(
-      const std::string& port);  // counts a request on `port` without a valid token
+  void count_denied_request(const std::string& port);  // on `port`, without a valid token
   // Counts an answer to kube-scheduler. `verb`: of the path /k8s/VERB; `code`: HTTP status.
   void count_extender_answer(const std::string& verb, int code, double seconds);
 

@@ -211,7 +211,7 @@ void GpuLedger::claim_named_gpus(int job, std::vector<LivePart>& parts) {
   }
 }
 
-void GpuLedger::claim_unnamed_gpus(int job, bool odd, std::vector<LivePart>& parts) {
+void GpuLedger::claim_unnamed_gpus(int job, bool is_invalid, std::vector<LivePart>& parts) {
   const pb::Job& entry = request_.jobs(job);
   for (const pb::Piece& piece : entry.placement()) {
     const int32_t at = find(piece);
@@ -219,7 +219,7 @@ void GpuLedger::claim_unnamed_gpus(int job, bool odd, std::vector<LivePart>& par
     const Node& node = nodes_[static_cast<size_t>(at)];
     const uint64_t left = node.all & ~held(at), up = left & ~node.down;
     const int64_t wanted = int64_t{piece.gpus()} - count_bits(named_gpu_mask(piece, at));
-    if (wanted > count_bits(left) && !odd) {
+    if (wanted > count_bits(left) && !is_invalid) {
       throw InputError(label_of_job(request_, job),
                        "1 to " + std::to_string(count_bits(left)) + " GPUs, those left on node '" +
                            shortened(piece.node()) + "'",

@@ -28,11 +28,11 @@ class GpuLedger {
   // Returns what is invalid in a job's own placement, or "" if nothing is.
   std::string flaw_of_placement(const pb::Job& job) const;
   // claim_named_gpus() enters the GPUs that a job names. After claim_named_gpus() for all jobs,
-  // claim_unnamed_gpus() enters GPUs that a job does not name. Either function throws InputError if
-  // two jobs hold a GPU. `job` is an index in the request's jobs. Bits of masks are GPU numbers of
-  // the request.
+  // claim_unnamed_gpus() enters GPUs that a job does not name; `is_invalid`: the job has a flaw,
+  // and gets what GPUs are left. Either function throws InputError if two jobs hold a GPU. `job` is
+  // an index in the request's jobs. Bits of masks are GPU numbers of the request.
   void claim_named_gpus(int job, std::vector<LivePart>& parts);
-  void claim_unnamed_gpus(int job, bool odd, std::vector<LivePart>& parts);
+  void claim_unnamed_gpus(int job, bool is_invalid, std::vector<LivePart>& parts);
   // Enters the GPUs of a stopping job, after all other jobs. Returns what is invalid about them.
   std::string add_vacating_gpus(int job, int64_t until_us);
 
