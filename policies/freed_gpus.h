@@ -63,7 +63,7 @@ class FreedGpus {
 
   // Returns whether a job holds GPUs on a node that can be part of the placement. Requires:
   // enough().
-  bool matters(int32_t slot) const {
+  bool helps_placement(int32_t slot) const {
     for (int32_t p = view_.first_part(slot); p != kNone; p = view_.next_part(p)) {
       const int32_t node = view_.part_node(p);
       const int32_t free = view_.node_free_gpus(node) + added_[static_cast<size_t>(node)];
@@ -74,7 +74,7 @@ class FreedGpus {
 
   // Returns whether the job to be started has room even if the victim in `slot` keeps its GPUs:
   // enough GPUs in total if the placement may use any node, else enough on the nodes of `pieces`.
-  bool enough_without(int32_t slot, const std::vector<Piece>& pieces) const {
+  bool enough_without_victim(int32_t slot, const std::vector<Piece>& pieces) const {
     int32_t sum = 0;
     for (int32_t p = view_.first_part(slot); p != kNone; p = view_.next_part(p)) {
       const int32_t node = view_.part_node(p), gpus = num_working_gpus(p);

@@ -18,7 +18,7 @@ class JobsHoldingGpus {
   virtual RankedJob next() = 0;
 
   // Returns an index that finds victims faster than calls of next(), or null without an index.
-  virtual VictimIndex* index() { return nullptr; }
+  virtual VictimIndex* victim_index() { return nullptr; }
 };
 
 class HeapGpuHolders final : public JobsHoldingGpus {
@@ -49,7 +49,7 @@ class TreapGpuHolders final : public JobsHoldingGpus {
     if (!walk_) walk_.emplace(order_, now_us_);
     return walk_->next();
   }
-  VictimIndex* index() override {
+  VictimIndex* victim_index() override {
     return victim_index_.is_index_available() ? &victim_index_ : nullptr;
   }
 

@@ -64,7 +64,7 @@ class PriorityIndexPolicy final
   size_t memory_bytes(const View& view) const override {
     return source_.bytes(view) + RankedQueue::bytes(view);
   }
-  size_t lasting_bytes(const View& view) const override { return source_.bytes(view); }
+  size_t kept_memory_bytes(const View& view) const override { return source_.bytes(view); }
 
   void decide(const View& view, Memory& memory, Draft& draft) const override {
     BumpAllocator bump(memory.data());

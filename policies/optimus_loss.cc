@@ -7,9 +7,9 @@
 
 namespace yard {
 
-std::optional<double> LossFit::work_until(double target) const {
-  if (target <= b2 || b0 <= 0) return {};
-  return std::max((1 / (target - b2) - b1) / b0, 0.0);
+std::optional<double> LossFit::work_until_loss(double target_loss) const {
+  if (target_loss <= b2 || b0 <= 0) return {};
+  return std::max((1 / (target_loss - b2) - b1) / b0, 0.0);
 }
 
 // For a fixed b2 below all losses, 1 / (loss - b2) is linear in the work; tries kSteps of them.

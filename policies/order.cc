@@ -23,7 +23,7 @@ void start_in_order(const View& view, RankedQueue& ranked, PlacementRule placeme
   Piece* pieces = draft.scratch();
   std::vector<int32_t> hidden;  // classes without a placement
   for (;;) {
-    const int32_t k = ranked.first_class(view, view.free_gpus());
+    const int32_t k = ranked.first_fitting_class(view, view.free_gpus());
     if (k == kNone) break;
     const int32_t slot = ranked.top(k);
     const int32_t n = place(view, placement, slot, pieces);
@@ -34,7 +34,7 @@ void start_in_order(const View& view, RankedQueue& ranked, PlacementRule placeme
           all_reduce_settings_of ? all_reduce_settings_of(slot, there) : AllReduceSettings{});
       ranked.pop(k);
     } else {
-      ranked.hide(k);
+      ranked.hide_class(k);
       hidden.push_back(k);
     }
   }
@@ -52,11 +52,11 @@ void serve_in_key_order(const View& view, RankedQueue& ranked, JobsHoldingGpus& 
     hidden.clear();
   };
   const auto update = [&](int32_t slot) {
-    if (holders.index() != nullptr) holders.index()->update(slot);
+    if (holders.victim_index() != nullptr) holders.victim_index()->update(slot);
   };
   bool can_preempt = true;  // whether any holder may come after a waiting job
   for (;;) {
-    const int32_t k = ranked.first_class(view, can_preempt ? INT32_MAX : view.free_gpus());
+    const int32_t k = ranked.first_fitting_class(view, can_preempt ? INT32_MAX : view.free_gpus());
     if (k == kNone) break;
     const RankedJob job{ranked.key(ranked.top(k)), ranked.top(k)};
     const int32_t n = place(view, rule.of(job.slot), job.slot, pieces);
@@ -69,11 +69,11 @@ void serve_in_key_order(const View& view, RankedQueue& ranked, JobsHoldingGpus& 
     const bool has_victim = can_preempt && planner.has_victim_after(job);
     can_preempt = has_victim || (can_preempt && rule.may_preempt);  // later jobs may preempt others
     if (has_victim && planner.start(job)) {
-      for (const RankedJob& stop : planner.stopped()) update(stop.slot);
+      for (const RankedJob& stop : planner.last_victims()) update(stop.slot);
       update(job.slot);
       ranked.pop(k);
       show_all();  // more may be free than the job took
-      for (const RankedJob& stop : planner.stopped()) {
+      for (const RankedJob& stop : planner.last_victims()) {
         // A job with nothing to save waits again at once, without a further event.
         if (view.phase(stop.slot) != Phase::kWaiting) continue;
         ranked.push(queue_class(view, ranked, rule, stop.slot), stop.slot,
@@ -81,7 +81,7 @@ void serve_in_key_order(const View& view, RankedQueue& ranked, JobsHoldingGpus& 
       }
       continue;
     }
-    ranked.hide(k);
+    ranked.hide_class(k);
     hidden.push_back(k);
   }
   show_all();

@@ -47,7 +47,7 @@ void rank_all_waiting(const View& view, RankedQueue& ranked, KeyOf key_of) {
 // fresh. For keys that do not change while a job waits.
 template <class KeyOf>
 void push_newly_waiting(const View& view, RankedQueue& ranked, KeyOf key_of) {
-  if (ranked.fresh()) return rank_all_waiting(view, ranked, key_of);
+  if (ranked.was_just_created()) return rank_all_waiting(view, ranked, key_of);
   for (int32_t i = 0; i < view.num_changed(); ++i) {
     const int32_t slot = view.changed(i);
     if (view.phase(slot) != Phase::kWaiting) continue;

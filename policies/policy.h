@@ -52,7 +52,7 @@ class Policy {
   // Size of the first part of the memory, which is kept between decisions. The rest only makes
   // decisions faster, and a policy fills it again if it is zero. Its columns may depend on request
   // classes and nodes, which change on a live cluster; those of the first part may not.
-  virtual size_t lasting_bytes(const View& view) const { return memory_bytes(view); }
+  virtual size_t kept_memory_bytes(const View& view) const { return memory_bytes(view); }
 
   // Writes edits into the draft. The decision depends on the arguments only. The memory is zero
   // before the first decision and kept between decisions. The view lists the changes since the last
@@ -61,7 +61,7 @@ class Policy {
 
   // Fills a zeroed memory from a snapshot of a live cluster, in which every job counts as changed.
   // The default does nothing, where these changes suffice. Requires: Info::servable.
-  virtual void rebuild(const View&, Memory&) const {}
+  virtual void rebuild_memory(const View&, Memory&) const {}
 };
 
 using PolicyRegistry = Registry<Policy>;

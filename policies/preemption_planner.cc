@@ -7,7 +7,7 @@
 namespace yard {
 
 // Returns the i-th holder from the last in order, or null if there are fewer.
-const RankedJob* PreemptionPlanner::holder(size_t i) {
+const RankedJob* PreemptionPlanner::holder_from_last(size_t i) {
   while (i >= visited_.size()) {
     RankedJob next = holders_.next();
     if (next.slot == kNone) return nullptr;
@@ -20,9 +20,9 @@ const RankedJob* PreemptionPlanner::holder(size_t i) {
 // Calls visitor(holder) for each holder after `job`, last in order first, until it returns true.
 // Skips those that the draft has already stopped. Returns whether a call returned true.
 template <class Visitor>
-bool PreemptionPlanner::visit(const RankedJob& job, Visitor visitor) {
+bool PreemptionPlanner::visit_holders_after(const RankedJob& job, Visitor visitor) {
   for (size_t i = 0;; ++i) {
-    const RankedJob* other = holder(i);
+    const RankedJob* other = holder_from_last(i);
     if (other == nullptr || !(job.key < other->key)) return false;
     const RankedJob stop = *other;
     if (rule_.may_preempt && !rule_.may_preempt(job.slot, stop.slot)) continue;
@@ -31,7 +31,7 @@ bool PreemptionPlanner::visit(const RankedJob& job, Visitor visitor) {
 }
 
 bool PreemptionPlanner::has_victim_after(const RankedJob& job) {
-  return visit(job, [](const RankedJob&) { return true; });
+  return visit_holders_after(job, [](const RankedJob&) { return true; });
 }
 
 bool PreemptionPlanner::start(const RankedJob& job) {
@@ -47,18 +47,18 @@ bool PreemptionPlanner::start(const RankedJob& job) {
   if (!any_gpus_) {
     const size_t mark = draft_.mark();
     preempt_victims();
-    find_pieces(job.slot);
+    find_job_placement(job.slot);
     draft_.undo_to(mark);
   }
   counts ? spare_victims_by_gpu_count(job) : spare_victims_by_trial_placement(job);
   preempt_victims();
-  if (any_gpus_) find_pieces(job.slot);
+  if (any_gpus_) find_job_placement(job.slot);
   const bool started = draft_.start(job.slot, pieces_.data(), static_cast<int32_t>(pieces_.size()));
   YARD_CHECK(started, "the planned placement is no longer free");
   return true;
 }
 
-void PreemptionPlanner::find_pieces(int32_t slot) {
+void PreemptionPlanner::find_job_placement(int32_t slot) {
   Piece* found = draft_.scratch();
   pieces_.assign(found, found + place(view_, rule_.of(slot), slot, found));
 }
@@ -77,7 +77,7 @@ bool PreemptionPlanner::list_victims_for_tenant_limit(const RankedJob& job) {
   if (t == kNone) return true;
   over_limit_ = view_.gpus_held_by_tenant(t) + view_.gpus(job.slot) - view_.spec().tenant_limit[t];
   if (over_limit_ <= 0) return true;
-  return visit(job, [&](const RankedJob& stop) {
+  return visit_holders_after(job, [&](const RankedJob& stop) {
     if (same_tenant(stop.slot, job.slot)) list(stop, job);
     return over_limit_ <= 0;
   });
@@ -94,8 +94,8 @@ bool PreemptionPlanner::tenant_limit_holds_without(const RankedJob& job, int32_t
 // --- whole GPUs: adds up what would be free
 
 bool PreemptionPlanner::list_victims_by_gpu_count(const RankedJob& job) {
-  VictimIndex* index = holders_.index();
-  if (index != nullptr && index->supports(view_.gpus(job.slot)) && victims_.empty()) {
+  VictimIndex* index = holders_.victim_index();
+  if (index != nullptr && index->supports_job_gpus(view_.gpus(job.slot)) && victims_.empty()) {
     std::vector<RankedJob> victims;
     if (!index->find_victims(job, view_.gpus(job.slot), rule_.margin, victims)) return false;
     for (const RankedJob& stop : victims) list(stop, job);
@@ -105,7 +105,7 @@ bool PreemptionPlanner::list_victims_by_gpu_count(const RankedJob& job) {
   const std::vector<RankedJob> of_tenant = victims_;
   for (const RankedJob& stop : of_tenant) freed.add(stop.slot);
   if (freed.enough()) return true;
-  const bool found = visit(job, [&](const RankedJob& stop) {
+  const bool found = visit_holders_after(job, [&](const RankedJob& stop) {
     if (std::ranges::find(of_tenant, stop.slot, &RankedJob::slot) != of_tenant.end()) return false;
     list(stop, job);
     freed.add(stop.slot);
@@ -114,7 +114,8 @@ bool PreemptionPlanner::list_victims_by_gpu_count(const RankedJob& job) {
   if (!found) return false;
   // Drops the victims on nodes that would still be too full, which are most.
   if (of_tenant.empty() && rule_.of(job.slot) == PlacementRule::kConsolidate) {
-    std::erase_if(victims_, [&](const RankedJob& stop) { return !freed.matters(stop.slot); });
+    std::erase_if(victims_,
+                  [&](const RankedJob& stop) { return !freed.helps_placement(stop.slot); });
   }
   return true;
 }
@@ -125,7 +126,8 @@ void PreemptionPlanner::spare_victims_by_gpu_count(const RankedJob& job) {
   for (const RankedJob& stop : victims_) freed.add(stop.slot);
   for (size_t i = victims_.size(); i-- > 0;) {
     const int32_t slot = victims_[i].slot;
-    if (!freed.enough_without(slot, pieces_) || !tenant_limit_holds_without(job, slot)) continue;
+    if (!freed.enough_without_victim(slot, pieces_) || !tenant_limit_holds_without(job, slot))
+      continue;
     freed.remove(slot);
     victims_.erase(victims_.begin() + static_cast<std::ptrdiff_t>(i));
   }
@@ -148,7 +150,7 @@ bool PreemptionPlanner::list_victims_by_trial_placement(const RankedJob& job) {
   preempt_victims();
   bool found = !victims_.empty() && can_place(view_, rule_.of(job.slot), job.slot);
   std::vector<int32_t> nodes;
-  found = found || visit(job, [&](const RankedJob& stop) {
+  found = found || visit_holders_after(job, [&](const RankedJob& stop) {
             nodes.clear();
             for (int32_t p = view_.first_part(stop.slot); p != kNone; p = view_.next_part(p)) {
               nodes.push_back(view_.part_node(p));

@@ -45,12 +45,12 @@ class PreemptionPlanner {
   bool start(const RankedJob& job);
 
   // Returns the victims of the last start().
-  const std::vector<RankedJob>& stopped() const { return victims_; }
+  const std::vector<RankedJob>& last_victims() const { return victims_; }
 
  private:
-  const RankedJob* holder(size_t i);
+  const RankedJob* holder_from_last(size_t i);
   template <class Visitor>
-  bool visit(const RankedJob& job, Visitor visitor);
+  bool visit_holders_after(const RankedJob& job, Visitor visitor);
   bool same_tenant(int32_t a, int32_t b) const {
     return view_.tenant(a) != kNone && view_.tenant(a) == view_.tenant(b);
   }
@@ -62,7 +62,7 @@ class PreemptionPlanner {
   void preempt_victims() {
     for (const RankedJob& stop : victims_) draft_.preempt(stop.slot);
   }
-  void find_pieces(int32_t slot);
+  void find_job_placement(int32_t slot);
   void spare_victims_by_gpu_count(const RankedJob& job);
   void spare_victims_by_trial_placement(const RankedJob& job);
   bool tenant_limit_holds_without(const RankedJob& job, int32_t slot);

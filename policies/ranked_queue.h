@@ -2,7 +2,7 @@
 // heap (Fredman et al., "The Pairing Heap", Algorithmica 1986). A tournament over the classes finds
 // the next job that fits without a walk. The columns are in a policy's memory; an event costs O(log
 // queue + log classes). They depend on the request classes, so they are no part of
-// Policy::lasting_bytes(). Dims: S slots, K classes, P the power of two from K.
+// Policy::kept_memory_bytes(). Dims: S slots, K classes, P the power of two from K.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +35,8 @@ class RankedQueue {
     const int32_t slots = view.capacity(), classes = view.num_request_classes() * lanes;
     return BumpAllocator::bytes<double>(slots) + 3 * BumpAllocator::bytes<int32_t>(slots) +
            BumpAllocator::bytes<int32_t>(classes) +
-           BumpAllocator::bytes<int32_t>(2 * leaves(classes)) + BumpAllocator::bytes<int32_t>(1);
+           BumpAllocator::bytes<int32_t>(2 * tournament_leaves(classes)) +
+           BumpAllocator::bytes<int32_t>(1);
   }
 
   // Requires: `bump` gives the same memory at every decision, filled with zeros before the first.
@@ -45,10 +46,10 @@ class RankedQueue {
         child_(bump.allocate<int32_t>(view.capacity())),
         sibling_(bump.allocate<int32_t>(view.capacity())),
         root_(bump.allocate<int32_t>(view.num_request_classes() * lanes)),
-        winner_(bump.allocate<int32_t>(2 * leaves(view.num_request_classes() * lanes))),
+        winner_(bump.allocate<int32_t>(2 * tournament_leaves(view.num_request_classes() * lanes))),
         lanes_(lanes),
         num_classes_(view.num_request_classes() * lanes),
-        leaves_(leaves(num_classes_)) {
+        leaves_(tournament_leaves(num_classes_)) {
     int32_t* made = bump.allocate<int32_t>(1);
     if (*made == 0) {
       *made = 1;
@@ -63,15 +64,15 @@ class RankedQueue {
   }
 
   // Returns whether the memory was zero, so that the queue contains no jobs yet.
-  bool fresh() const { return fresh_; }
+  bool was_just_created() const { return fresh_; }
 
-  // Adds a job to class `k`, and shows the class if it was hidden.
-  void push(int32_t k, int32_t slot, Key key) {
+  // Adds a job to `job_class`, and shows the class if it was hidden.
+  void push(int32_t job_class, int32_t slot, Key key) {
     value_[slot] = key.value;
     serial_[slot] = key.serial;
     child_[slot] = kNone;
-    root_[k] = meld(root_[k], slot);
-    enter(k, k);
+    root_[job_class] = meld(root_[job_class], slot);
+    enter(job_class, job_class);
   }
 
   // Removes all jobs.
@@ -107,7 +108,7 @@ class RankedQueue {
 
   // Returns the class of the first job in order among the classes that are not hidden and need at
   // most `gpus` GPUs, or kNone.
-  int32_t first_class(const View& view, int32_t gpus) const {
+  int32_t first_fitting_class(const View& view, int32_t gpus) const {
     if (winner_[1] == kNone) return kNone;
     if (view.class_gpus_to_start(winner_[1] / lanes_) <= gpus) return winner_[1];
     int32_t end = 0;  // number of classes that are small enough; classes are sorted by GPUs
@@ -117,23 +118,23 @@ class RankedQueue {
     }
     int32_t best = kNone;
     for (int32_t i = leaves_ + end; i > 1; i /= 2) {
-      if (i & 1) best = better(best, winner_[i - 1]);
+      if (i & 1) best = better_class(best, winner_[i - 1]);
     }
     return best;
   }
 
-  // Hides a class from first_class(), because none of its jobs finds a placement.
-  void hide(int32_t k) { enter(k, kNone); }
+  // Hides a class from first_fitting_class(), because none of its jobs finds a placement.
+  void hide_class(int32_t job_class) { enter(job_class, kNone); }
   void show(int32_t k) { enter(k, root_[k] == kNone ? kNone : k); }
 
  private:
-  static int32_t leaves(int32_t classes) {
+  static int32_t tournament_leaves(int32_t classes) {
     int32_t n = 1;
     while (n < classes) n *= 2;
     return n;
   }
 
-  int32_t better(int32_t a, int32_t b) const {
+  int32_t better_class(int32_t a, int32_t b) const {
     if (a == kNone || b == kNone) return a == kNone ? b : a;
     return key(root_[b]) < key(root_[a]) ? b : a;
   }
@@ -142,7 +143,7 @@ class RankedQueue {
   void enter(int32_t k, int32_t as) {
     int32_t i = leaves_ + k;
     winner_[i] = as;
-    for (i /= 2; i > 0; i /= 2) winner_[i] = better(winner_[2 * i], winner_[2 * i + 1]);
+    for (i /= 2; i > 0; i /= 2) winner_[i] = better_class(winner_[2 * i], winner_[2 * i + 1]);
   }
 
   int32_t meld(int32_t a, int32_t b) {

@@ -31,16 +31,16 @@ bool ServiceHistory::refit() {
   return true;
 }
 
-double ServiceHistory::gittins(double a_gpu_s, double d_gpu_s) const {
+double ServiceHistory::gittins_index(double attained_gpu_s, double quantum_gpu_s) const {
   const auto above = [&](double gpu_s) {
     return *std::upper_bound(sums_, sums_ + counts_->sums, gpu_s,
                              [](double at, const Sum& sum) { return at < sum.mean; });
   };
-  const Sum left = above(a_gpu_s), beyond = above(a_gpu_s + d_gpu_s);
+  const Sum left = above(attained_gpu_s), beyond = above(attained_gpu_s + quantum_gpu_s);
   if (left.jobs_from == 0) return 0;
   const double ended = left.jobs_from - beyond.jobs_from;
-  const double spent = left.gpu_s_from - beyond.gpu_s_from - ended * a_gpu_s;
-  return ended / (spent + beyond.jobs_from * d_gpu_s);
+  const double spent = left.gpu_s_from - beyond.gpu_s_from - ended * attained_gpu_s;
+  return ended / (spent + beyond.jobs_from * quantum_gpu_s);
 }
 
 // --- the queues
@@ -78,22 +78,23 @@ double ServiceQueues::weight(int32_t slot) const {
   return rule_.gpu_exponent == 1 ? gpus : std::pow(gpus, rule_.gpu_exponent);
 }
 
-int64_t ServiceQueues::uncounted_service_us(int32_t slot) const {
+int64_t ServiceQueues::excluded_service_us(int32_t slot) const {
   const auto cost_us = static_cast<double>(preemption_cost_us(view_, slot));
   return static_cast<int64_t>(rule_.cost_weight * cost_us);
 }
 
-int32_t ServiceQueues::queue_of(int32_t slot, int64_t uncounted_service_us) const {
+int32_t ServiceQueues::queue_of(int32_t slot, int64_t excluded_service_us) const {
   const double service_us =
-      static_cast<double>(served_us(slot) - uncounted_service_us) * weight(slot);
+      static_cast<double>(service_since_promotion_us(slot) - excluded_service_us) * weight(slot);
   return (service_us >= rule_.limits_us[0]) + (service_us >= rule_.limits_us[1]);
 }
 
 // Returns when a holder reaches the limit of its queue. Requires: one of the first two queues.
-int64_t ServiceQueues::demotion_us(int32_t slot) const {
-  const int64_t discount = uncounted_service_us(slot);
+int64_t ServiceQueues::demotion_at_us(int32_t slot) const {
+  const int64_t discount = excluded_service_us(slot);
   const double limit_us = rule_.limits_us[static_cast<size_t>(queue_[slot])] / weight(slot);
-  auto left_us = static_cast<int64_t>(std::ceil(limit_us)) + discount - served_us(slot);
+  auto left_us =
+      static_cast<int64_t>(std::ceil(limit_us)) + discount - service_since_promotion_us(slot);
   // The quotient was rounded, so the limit may still be slightly ahead.
   if (left_us <= 0 && queue_of(slot, discount) <= queue_[slot]) left_us = 1;
   const bool starts = view_.phase(slot) == Phase::kStarting;
@@ -105,14 +106,14 @@ double ServiceQueues::index(int32_t slot) const {
   if (!history_ || queue == 2) return 0;  // the last queue has no index
   const double first_us = queue == 0 ? 0 : rule_.limits_us[0];
   const double quantum_s = (rule_.limits_us[static_cast<size_t>(queue)] - first_us) * 1e-6;
-  return 0.5 / (1 + 1e6 * history_->gittins(gpu_s_[slot], quantum_s));
+  return 0.5 / (1 + 1e6 * history_->gittins_index(gpu_s_[slot], quantum_s));
 }
 
 void ServiceQueues::schedule_demotion(int32_t slot) {
   demotions_.remove(slot);
   if (!view_.holds_gpus(slot) || queue_[slot] == 2) return;
   // Of holders that change queue at one time, the first submitted is handled first.
-  demotions_.put(slot, {-static_cast<double>(demotion_us(slot)), 0}, -view_.serial(slot));
+  demotions_.put(slot, {-static_cast<double>(demotion_at_us(slot)), 0}, -view_.serial(slot));
 }
 
 void ServiceQueues::drop(int32_t slot) {
@@ -127,7 +128,7 @@ void ServiceQueues::drop(int32_t slot) {
 }
 
 // Appends jobs that enter a queue at one moment, in order of submission.
-void ServiceQueues::enter_at_end(std::vector<int32_t>& slots) {
+void ServiceQueues::enter_queues_at_end(std::vector<int32_t>& slots) {
   std::ranges::sort(slots, {}, [&](int32_t slot) { return view_.serial(slot); });
   for (const int32_t slot : slots) rank_[slot] = ++counts_->tail;
 }
@@ -135,7 +136,8 @@ void ServiceQueues::enter_at_end(std::vector<int32_t>& slots) {
 // Makes the job hold GPUs, after those of its queue that already do.
 void ServiceQueues::run(int32_t slot) {
   if (state_[slot] == kWaits && promotions_) {
-    if (served_us(slot) > 0) waited_us_[slot] += view_.now_us() - wait_from_us_[slot];
+    if (service_since_promotion_us(slot) > 0)
+      waited_us_[slot] += view_.now_us() - wait_from_us_[slot];
     promotions_->remove(slot);
   }
   state_[slot] = kHolds;
@@ -143,7 +145,7 @@ void ServiceQueues::run(int32_t slot) {
 }
 
 void ServiceQueues::start(int32_t slot) {
-  const int32_t queue = queue_of(slot, uncounted_service_us(slot));
+  const int32_t queue = queue_of(slot, excluded_service_us(slot));
   if (state_[slot] == kUnknown || queue != queue_[slot]) set_queue(slot, queue);
   run(slot);
   schedule_demotion(slot);
@@ -172,7 +174,8 @@ void ServiceQueues::start_waiting(int32_t slot) {
   wait_from_us_[slot] = view_.now_us();
   promotions_->remove(slot);
   if (queue_[slot] == 0) return;
-  const double may_wait_us = rule_.promote_knob * static_cast<double>(served_us(slot));
+  const double may_wait_us =
+      rule_.promote_knob * static_cast<double>(service_since_promotion_us(slot));
   const double more_us = std::max(may_wait_us - static_cast<double>(waited_us_[slot]), 0.0);
   const double at_us = std::ceil(static_cast<double>(view_.now_us()) + more_us);
   if (at_us < 4e18) promotions_->put(slot, {-at_us, 0}, -view_.serial(slot));
@@ -189,7 +192,7 @@ void ServiceQueues::demote_due_jobs(std::vector<int32_t>& entering) {
       demotions_.remove(slot);
       continue;
     }
-    const int32_t queue = queue_of(slot, uncounted_service_us(slot));
+    const int32_t queue = queue_of(slot, excluded_service_us(slot));
     if (queue > queue_[slot]) {
       set_queue(slot, at > now ? queue_[slot] + 1 : queue);
       moved_.push_back(slot);
@@ -204,7 +207,7 @@ void ServiceQueues::demote_due_jobs(std::vector<int32_t>& entering) {
   }
 }
 
-void ServiceQueues::promote(std::vector<int32_t>& entering) {
+void ServiceQueues::promote_due_jobs(std::vector<int32_t>& entering) {
   const auto now = -static_cast<double>(view_.now_us());
   for (int32_t slot = promotions_->last(0); slot != kNone; slot = promotions_->last(0)) {
     if (promotions_->key(slot, 0).value < now) return;
@@ -225,14 +228,15 @@ void ServiceQueues::rebuild() {
   };
   std::vector<Entry> holders, in_front, at_end;
   // Service time beyond the upper limit of the previous queue.
-  const auto over_us = [&](int32_t slot, int32_t queue, int64_t uncounted_service_us) {
+  const auto over_us = [&](int32_t slot, int32_t queue, int64_t excluded_service_us) {
     const double limit_us = rule_.limits_us[static_cast<size_t>(queue - 1)] / weight(slot);
-    return served_us(slot) - uncounted_service_us - static_cast<int64_t>(std::ceil(limit_us));
+    return service_since_promotion_us(slot) - excluded_service_us -
+           static_cast<int64_t>(std::ceil(limit_us));
   };
   for (int32_t i = 0; i < view_.num_changed(); ++i) {
     const int32_t slot = view_.changed(i), serial = view_.serial(slot);
     if (view_.holds_gpus(slot)) {
-      const int64_t discount = uncounted_service_us(slot);
+      const int64_t discount = excluded_service_us(slot);
       int32_t queue = queue_of(slot, discount);
       if (queue > 0 && over_us(slot, queue, discount) <= 0)
         --queue;  // it changes queue at this very moment
@@ -289,9 +293,9 @@ bool ServiceQueues::begin() {
   for (const int32_t slot : begun) start(slot);
   requeue_front(failed);
   demote_due_jobs(entering);
-  enter_at_end(entering);
-  if (promotions_) promote(promoted);
-  enter_at_end(promoted);  // after jobs that arrived at this moment
+  enter_queues_at_end(entering);
+  if (promotions_) promote_due_jobs(promoted);
+  enter_queues_at_end(promoted);  // after jobs that arrived at this moment
   for (int32_t i = 0; history_ && i < view_.num_held(); ++i) {
     const int32_t slot = view_.held(i);
     if (queue_[slot] == 2) continue;  // the last queue has no index
@@ -309,7 +313,7 @@ Key ServiceQueues::key_after_preemption(int32_t slot) {
   return key;
 }
 
-bool ServiceQueues::on_plan(const Plan& plan) {
+bool ServiceQueues::update_after_plan(const Plan& plan) {
   moved_.clear();
   std::vector<int32_t> begun = just_demoted_, stopped;
   for (const Edit& edit : plan.edits) {

@@ -36,9 +36,10 @@ class ServiceHistory {
   // Refits the index if the number of finished jobs grew by an eighth since the last fit. Returns
   // whether the index changed.
   bool refit();
-  // Returns P(S - a <= d | S > a) / E[min(S - a, d) | S > a] by the last fit: the chance to end
-  // within the next `d` GPU-seconds, over their expected use; 0 if no finished job had more than a.
-  double gittins(double a_gpu_s, double d_gpu_s) const;
+  // Returns P(S - a <= d | S > a) / E[min(S - a, d) | S > a] by the last fit, with a attained and d
+  // in the quantum: the chance to end within the next d GPU-seconds, over their expected use; 0 if
+  // no finished job had more than a.
+  double gittins_index(double attained_gpu_s, double quantum_gpu_s) const;
 
  private:
   static constexpr int32_t kBins = 8 * 40;
@@ -79,10 +80,11 @@ class ServiceQueues {
   // preempted first; others wait in order of arrival. The wait since a promotion starts from 0.
   void rebuild();
 
-  // Processes the events since the last decision. Afterwards moved() lists the holders whose
-  // position changed without an event. Returns whether a job that already waited changed position.
+  // Processes the events since the last decision. Afterwards moved_holders() lists the holders
+  // whose position changed without an event. Returns whether a job that already waited changed
+  // position.
   bool begin();
-  std::span<const int32_t> moved() const { return moved_; }
+  std::span<const int32_t> moved_holders() const { return moved_; }
 
   // Lower goes first. Requires: the job waits or holds GPUs, and begin() has processed it.
   Key key(int32_t slot) const { return {queue_[slot] + index(slot), rank_[slot]}; }
@@ -90,10 +92,10 @@ class ServiceQueues {
   // Returns the key that a job preempted in this decision has if it waits again at once.
   Key key_after_preemption(int32_t slot);
 
-  // Gives positions to the jobs that a decision started or preempted. moved() lists the holders
-  // whose position changed. Returns whether key_after_preemption() returned a key that is now
-  // wrong.
-  bool on_plan(const Plan& plan);
+  // Gives positions to the jobs that a decision started or preempted. moved_holders() lists the
+  // holders whose position changed. Returns whether key_after_preemption() returned a key that is
+  // now wrong.
+  bool update_after_plan(const Plan& plan);
 
   // Returns when the next holder changes queue or the next waiting job is promoted, or kNever.
   int64_t next_us() const;
@@ -110,31 +112,31 @@ class ServiceQueues {
 
   bool has_running_rank(int32_t slot) const { return rank_[slot] < kFirstWaiting; }
   double weight(int32_t slot) const;
-  int64_t uncounted_service_us(int32_t slot) const;
+  int64_t excluded_service_us(int32_t slot) const;
   // Returns the service that the job attained since its last promotion.
-  int64_t served_us(int32_t slot) const {
+  int64_t service_since_promotion_us(int32_t slot) const {
     return view_.attained_us(slot) - (base_us_ == nullptr ? 0 : base_us_[slot]);
   }
-  int32_t queue_of(int32_t slot, int64_t uncounted_service_us) const;
-  int64_t demotion_us(int32_t slot) const;
+  int32_t queue_of(int32_t slot, int64_t excluded_service_us) const;
+  int64_t demotion_at_us(int32_t slot) const;
   void set_queue(int32_t slot, int32_t queue) {
     queue_[slot] = queue;
     update_service(slot);
   }
   void update_service(int32_t slot) {
-    gpu_s_[slot] = static_cast<double>(served_us(slot)) * 1e-6 * weight(slot);
+    gpu_s_[slot] = static_cast<double>(service_since_promotion_us(slot)) * 1e-6 * weight(slot);
   }
   double index(int32_t slot)
       const;  // rank of the job, 0 to 0.5: lower for a higher Gittins index, 0 without an index
   void schedule_demotion(int32_t slot);
   void drop(int32_t slot);
-  void enter_at_end(std::vector<int32_t>& slots);
+  void enter_queues_at_end(std::vector<int32_t>& slots);
   void run(int32_t slot);
   void start(int32_t slot);
   void requeue_front(std::vector<int32_t>& slots);
   void start_waiting(int32_t slot);
   void demote_due_jobs(std::vector<int32_t>& entering);
-  void promote(std::vector<int32_t>& entering);
+  void promote_due_jobs(std::vector<int32_t>& entering);
 
   const View& view_;
   const ServiceQueueRule& rule_;

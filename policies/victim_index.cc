@@ -131,28 +131,28 @@ void VictimIndex::refresh(int32_t node) {
 }
 
 // Returns the key of the last holder that has to stop so that node `next` of a walk has room for
-// size `z`.
-Key VictimIndex::victim_key(size_t z, const RankedJob& next) {
-  if (bound_[row(z) + next.slot] == 0) return next.key;
+// size `size_index`.
+Key VictimIndex::victim_key(size_t size_index, const RankedJob& next) {
+  if (bound_[row(size_index) + next.slot] == 0) return next.key;
   list_holders(next.slot);
   Key key;
   int32_t free = view_.node_free_gpus(next.slot);
-  for (size_t h = 0; free < sizes_[z]; ++h) {
+  for (size_t h = 0; free < sizes_[size_index]; ++h) {
     free += holders_[h].gpus;
     key = holders_[h].key;
   }
   return key;
 }
 
-// Returns the key of the last holder that has to stop so that `count` nodes have room for size `z`,
-// or nothing if fewer ever have.
-std::optional<Key> VictimIndex::victim_key(size_t z, size_t count) {
+// Returns the key of the last holder that has to stop so that `count` nodes have room for a job
+// size, or nothing if fewer ever have.
+std::optional<Key> VictimIndex::victim_key(size_t size_index, size_t count) {
   std::vector<Key> keys;  // of the first nodes to have room, up to `count`, descending
-  LinearKeyTreap::Walk walk(by_size_[z], view_.now_us());
+  LinearKeyTreap::Walk walk(by_size_[size_index], view_.now_us());
   for (RankedJob next = walk.next(); next.slot != kNone; next = walk.next()) {
     // Later nodes have no higher key than this one, even if it is only a bound.
     if (keys.size() == count && next.key < keys.back()) break;
-    const Key key = victim_key(z, next);
+    const Key key = victim_key(size_index, next);
     const auto falling = [](const Key& a, const Key& b) { return b < a; };
     keys.insert(std::upper_bound(keys.begin(), keys.end(), key, falling), key);
     if (keys.size() > count) keys.pop_back();
@@ -161,11 +161,12 @@ std::optional<Key> VictimIndex::victim_key(size_t z, size_t count) {
   return keys.back();
 }
 
-// Lists holders from the last to `from`, on nodes where stopping them makes room for size `z`.
-void VictimIndex::list_victims(size_t z, const Key& from, std::vector<RankedJob>& victims) {
-  LinearKeyTreap::Walk walk(by_size_[z], view_.now_us());
+// Lists holders from the last to `from`, on nodes where stopping them makes room for the job size.
+void VictimIndex::list_victims(size_t size_index, const Key& from,
+                               std::vector<RankedJob>& victims) {
+  LinearKeyTreap::Walk walk(by_size_[size_index], view_.now_us());
   for (RankedJob next = walk.next(); next.slot != kNone && !(next.key < from); next = walk.next()) {
-    if (victim_key(z, next) < from) continue;
+    if (victim_key(size_index, next) < from) continue;
     list_holders(next.slot);
     for (const Holder& h : holders_) {
       if (h.key < from) break;

@@ -41,14 +41,14 @@ class VictimIndex {
   }
 
   // Returns whether the index handles jobs of `gpus` GPUs: at most one node, or whole nodes.
-  bool supports(int32_t gpus) const {
+  bool supports_job_gpus(int32_t gpus) const {
     const int32_t max_gpus = view_.spec().max_node_gpus;
     return gpus <= max_gpus || gpus % max_gpus == 0;
   }
 
   // Lists victims that make room for `job`, which needs `gpus` GPUs: jobs after it, last first, on
   // nodes that its placement can use. Returns false if no victims make room. `margin`: see
-  // PreemptionRule. Requires: supports(gpus); the job has no placement without victims.
+  // PreemptionRule. Requires: supports_job_gpus(gpus); the job has no placement without victims.
   bool find_victims(const RankedJob& job, int32_t gpus, double margin,
                     std::vector<RankedJob>& victims);
 
@@ -57,10 +57,12 @@ class VictimIndex {
   void refresh(int32_t node);
   void list_holders(int32_t node);
   int32_t node_of(int32_t gpu) const;
-  int64_t row(size_t z) const { return static_cast<int64_t>(z) * view_.spec().num_nodes; }
-  Key victim_key(size_t z, const RankedJob& next);
-  std::optional<Key> victim_key(size_t z, size_t count);
-  void list_victims(size_t z, const Key& from, std::vector<RankedJob>& victims);
+  int64_t row(size_t size_index) const {
+    return static_cast<int64_t>(size_index) * view_.spec().num_nodes;
+  }
+  Key victim_key(size_t size_index, const RankedJob& next);
+  std::optional<Key> victim_key(size_t size_index, size_t count);
+  void list_victims(size_t size_index, const Key& from, std::vector<RankedJob>& victims);
 
   const View& view_;
   const LinearKeyTreap& held_;

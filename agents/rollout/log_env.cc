@@ -16,7 +16,7 @@ class LogVectorEnv final : public VectorEnv {
   LogVectorEnv(const RecordedChoices& choices, const VectorEnvOptions& options)
       : choices_(choices),
         options_(options),
-        offset_(choices.offsets()),
+        offset_(choices.row_offsets()),
         length_(std::min<int64_t>(options.episode_jobs, choices.size())),
         worlds_(static_cast<size_t>(options.worlds)) {
     YARD_CHECK(choices.size() > 0, "the log has no steps");

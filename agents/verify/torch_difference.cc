@@ -15,7 +15,7 @@ double torch_difference_from_golden(const Checkpoint& checkpoint) {
   network->import_policy(checkpoint.weights, where);
   double most = 0;
   for (GoldenState& g : unpack_golden(checkpoint.golden, shape, "golden.safetensors")) {
-    most = std::max(most, g.difference(logits_of(*network, shape, g)));
+    most = std::max(most, g.max_logit_difference(logits_of(*network, shape, g)));
   }
   return most;
 }

@@ -162,7 +162,8 @@ void CommonOptions::finish(const std::vector<std::string>& policies) {
   run.seed = scenario.seed;
   check("--cost-scale", scenario.cost_scale, kMaxCostScale, true);
   ScenarioVariation& variation = scenario.variation;
-  if (!allow.empty()) variation.allows = parse_allows(split_list(allow, "--allow"), "--allow");
+  if (!allow.empty())
+    variation.allows = parse_allowed_actions(split_list(allow, "--allow"), "--allow");
   check("--cluster-scale", variation.cluster, kMaxScale, false);
   check("--load-scale", variation.load, kMaxScale, false);
   for (const double congestion : congestions) {

@@ -89,7 +89,7 @@ void Recording::begin(const PreparedPolicy& prepared) {
   metered_.reset();
   series_.begin();
   if (timeline_) timeline_->begin(prepared.name);
-  if (options_.all_metrics()) meter_.emplace(scenario_.cluster, scenario_.simulated());
+  if (options_.all_metrics()) meter_.emplace(scenario_.cluster, scenario_.simulated_trace());
   if (moments_) moments_->begin();
   if (!options_.records_waits()) return;
   std::function<void(const Wait&)> ended;

@@ -77,8 +77,8 @@ void ReplayFolder::finish(const Json& document, const Recording& recording) {
     run_->set_state(RunState::kDone);
     record = report::read_run(out_);
   } else {
-    report::add_document(page_, document, record);
-    report::add_document(page_, recording.series(), record);
+    report::add_json_file(page_, document, record);
+    report::add_json_file(page_, recording.series(), record);
     report::add_jobs(page_, recording.rows(), record);
     report::assign_labels(record);
   }

@@ -73,7 +73,8 @@ CellDefaults read_defaults(const YamlMap& map, CellDefaults defaults) {
 
 ScenarioVariation read_variation(const YamlMap& map) {
   ScenarioVariation out;
-  if (map.has("allows")) out.allows = parse_allows(texts(map, "allows"), map.where("allows"));
+  if (map.has("allows"))
+    out.allows = parse_allowed_actions(texts(map, "allows"), map.where("allows"));
   out.cluster = map.number("cluster_scale", 1, 1 / kMaxScale, kMaxScale);
   out.load = map.number("load_scale", 1, 1 / kMaxScale, kMaxScale);
   return out;
@@ -327,7 +328,8 @@ nlohmann::ordered_json inputs_of(const CellSpec& cell) {
   if (!s.models.entries().empty()) out["draw_models"] = true;
   if (!s.demands.entries().empty()) out["draw_demands"] = true;
   if (s.skip_unusable) out["skip_unusable"] = true;
-  if (s.variation.allows != AllowedActions{}) out["allows"] = words_of(s.variation.allows);
+  if (s.variation.allows != AllowedActions{})
+    out["allows"] = allowed_action_words(s.variation.allows);
   if (s.variation.cluster != 1) out["cluster_scale"] = s.variation.cluster;
   if (s.variation.load != 1) out["load_scale"] = s.variation.load;
   return out;

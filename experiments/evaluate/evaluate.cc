@@ -217,7 +217,7 @@ class Evaluator {
     for (const size_t i : policies_in(runner.facts(), validation)) {
       const PolicySpec& policy_spec = compared_.all[i];
       if (runner.has_score(policy_spec)) continue;
-      eta_.expect(policy_spec.name, work(runner), cell.replicas);
+      eta_.expect_work(policy_spec.name, work(runner), cell.replicas);
     }
   }
 

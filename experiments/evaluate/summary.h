@@ -31,7 +31,7 @@ struct SummaryRow {
   std::string over;   // which cells of the group the row covers
   int cells = 0, conclusive = 0;
   int better = 0, worse = 0;   // number of cells whose interval is wholly below 1; wholly above 1
-  Pooled pooled;               // against the baseline
+  PooledResult pooled;         // against the baseline
   PolicyComparison hindsight;  // comparison with the best rival of each cell; has no name
   std::vector<PolicyComparison> against;
   double preemptions_per_job = 0;  // mean over cells

@@ -49,7 +49,7 @@ class Dumper {
   Json unadmitted() const {
     Json out = Json::array();
     for (int32_t j = s_.head->arrived; j < s_.head->end_job; ++j) {
-      if (scenario_.simulated().jobs[static_cast<size_t>(j)].submit_us > at_us_) break;
+      if (scenario_.simulated_trace().jobs[static_cast<size_t>(j)].submit_us > at_us_) break;
       out.push_back(id(j));
     }
     return out;
@@ -116,7 +116,7 @@ class Dumper {
 
   Json places(int32_t slot) const {
     Json out = Json::array();
-    const auto& groups = scenario_.simulated().jobs[static_cast<size_t>(s_.job[slot])].groups;
+    const auto& groups = scenario_.simulated_trace().jobs[static_cast<size_t>(s_.job[slot])].groups;
     for (int32_t p = s_.first_part[slot]; p != kNone; p = s_.part_next[p]) {
       const Node& node = scenario_.cluster.nodes[static_cast<size_t>(s_.part_node[p])];
       Json one = {{"node", node.name}, {"gpus", Json::array()}};

@@ -91,13 +91,13 @@ template <class Play>
 Outcome replay_with_faults(const Scenario& scenario, const std::string& policy, const Play& play,
                            std::vector<Fault>& longer) {
   constexpr size_t kMaxFaults = 20'000'000;  // 800 MB
-  const int64_t first_us = scenario.simulated().jobs.front().submit_us;
+  const int64_t first_us = scenario.simulated_trace().jobs.front().submit_us;
   int64_t span_us = scenario.drawn_until_us - first_us;
   for (;;) {
     Outcome outcome = play(false);
     if (outcome.end_us - first_us <= span_us) return outcome;
     span_us = std::max(2 * span_us, outcome.end_us - first_us);
-    longer = scenario.faults_until(first_us + span_us);
+    longer = scenario.faults_and_repairs_until(first_us + span_us);
     if (longer.size() > kMaxFaults) {
       throw RunError(policy + ": jobs do not end because of faults, " +
                      std::to_string(longer.size()) + " until " +
@@ -224,7 +224,7 @@ Run run_prepared(const Scenario& scenario, const PreparedPolicy& prepared,
                              .oracle_noise = options.oracle_noise,
                              .speeds = speeds,
                              .seed = options.seed,
-                             .trace = &scenario.simulated(),
+                             .trace = &scenario.simulated_trace(),
                              .cluster = &scenario.cluster,
                              .faults = longer.empty() ? nullptr : &longer,
                              .watch = watch});

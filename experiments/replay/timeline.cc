@@ -26,7 +26,7 @@ Timeline::Timeline(const Scenario& scenario, Sink sink)
   sink_("{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n");
 }
 
-int64_t Timeline::queue_pid() const { return policy_ * (scenario_.fixed.spec.num_nodes + 1); }
+int64_t Timeline::queue_trace_pid() const { return policy_ * (scenario_.fixed.spec.num_nodes + 1); }
 
 void Timeline::write_event(const std::string& fields) {
   sink_(any_ ? ",\n{" : "{");
@@ -50,9 +50,9 @@ void Timeline::begin(const std::string& policy) {
     write_event(
         head + ",\"name\":\"process_sort_index\",\"args\":{\"sort_index\":" + number_of(pid) + "}");
   };
-  name(queue_pid(), "queue");
+  name(queue_trace_pid(), "queue");
   for (size_t m = 0; m < scenario_.cluster.nodes.size(); ++m) {
-    name(queue_pid() + 1 + static_cast<int64_t>(m), scenario_.cluster.nodes[m].name);
+    name(queue_trace_pid() + 1 + static_cast<int64_t>(m), scenario_.cluster.nodes[m].name);
   }
   for (size_t gpu = 0; gpu < node_of_.size(); ++gpu) name_lane(static_cast<int32_t>(gpu), 0);
 }
@@ -65,7 +65,7 @@ void Timeline::name_lane(int32_t gpu, int32_t lane) {
   const int32_t node = node_of_[static_cast<size_t>(gpu)];
   std::string name = "GPU " + number_of(gpu - scenario_.fixed.spec.node_gpu0[node]);
   if (lane > 0) name += ", beside " + number_of(lane);
-  write_event("\"ph\":\"M\",\"pid\":" + number_of(queue_pid() + 1 + node) +
+  write_event("\"ph\":\"M\",\"pid\":" + number_of(queue_trace_pid() + 1 + node) +
               ",\"tid\":" + number_of(lane * static_cast<int64_t>(node_of_.size()) + gpu) +
               ",\"name\":\"thread_name\",\"args\":{\"name\":" + json_text(name) + "}");
 }
@@ -75,8 +75,8 @@ void Timeline::write_slice(int32_t gpu, int32_t lane, int32_t job, const char* w
   if (to_us <= from_us) return;
   name_lane(gpu, lane);
   const Job& of = scenario_.trace.jobs[static_cast<size_t>(scenario_.original_job_of(job))];
-  write_event("\"ph\":\"X\",\"cat\":\"" + std::string(what) +
-              "\",\"pid\":" + number_of(queue_pid() + 1 + node_of_[static_cast<size_t>(gpu)]) +
+  write_event("\"ph\":\"X\",\"cat\":\"" + std::string(what) + "\",\"pid\":" +
+              number_of(queue_trace_pid() + 1 + node_of_[static_cast<size_t>(gpu)]) +
               ",\"tid\":" + number_of(lane * static_cast<int64_t>(node_of_.size()) + gpu) +
               ",\"ts\":" + number_of(from_us) + ",\"dur\":" + number_of(to_us - from_us) +
               ",\"name\":" + json_text(of.id) + ",\"args\":{\"phase\":\"" + what +
@@ -103,7 +103,7 @@ void Timeline::close(PhaseSpan& phase_span, const SimState* state, int64_t now_u
   phase_span.job = kNone;
 }
 
-void Timeline::open(const SimModel& fixed, const SimState& s, int32_t slot) {
+void Timeline::open_phase_span(const SimModel& fixed, const SimState& s, int32_t slot) {
   PhaseSpan& phase_span = phase_spans_[static_cast<size_t>(slot)];
   phase_span.job = s.job[slot];
   phase_span.phase = s.phase[slot];
@@ -159,15 +159,16 @@ void Timeline::record_state(const SimModel& fixed, const SimState& s) {
                 [&](int32_t slot) { return phase_spans_[static_cast<size_t>(slot)].job == kNone; });
   std::ranges::sort(opening, {}, [&](int32_t slot) { return s.job[slot]; });
   for (const int32_t slot : opening) {
-    open(fixed, s, slot);
+    open_phase_span(fixed, s, slot);
     phase_spans_[static_cast<size_t>(slot)].seen = step_;
     open_slots_.push_back(slot);
   }
   const auto count = [&](const char* what, int32_t value, int32_t& last) {
     if (value == last) return;
     last = value;
-    write_event("\"ph\":\"C\",\"pid\":" + number_of(queue_pid()) + ",\"ts\":" + number_of(now_us) +
-                ",\"name\":\"" + what + "\",\"args\":{\"" + what + "\":" + number_of(value) + "}");
+    write_event("\"ph\":\"C\",\"pid\":" + number_of(queue_trace_pid()) +
+                ",\"ts\":" + number_of(now_us) + ",\"name\":\"" + what + "\",\"args\":{\"" + what +
+                "\":" + number_of(value) + "}");
   };
   count("jobs waiting", s.head->waiting, waiting_);
   count("free GPUs", s.head->free_gpus, free_);
@@ -176,7 +177,7 @@ void Timeline::record_state(const SimModel& fixed, const SimState& s) {
 void Timeline::add_wait(const Wait& wait) {
   const std::string reason = kWaitReasonNames[static_cast<size_t>(wait.reason)];
   const std::string rest = ",\"cat\":\"wait\",\"id\":" + number_of(wait.job) +
-                           ",\"pid\":" + number_of(queue_pid()) + ",\"tid\":0,\"name\":\"" +
+                           ",\"pid\":" + number_of(queue_trace_pid()) + ",\"tid\":0,\"name\":\"" +
                            reason + "\"";
   const std::string& id =
       scenario_.trace.jobs[static_cast<size_t>(scenario_.original_job_of(wait.job))].id;

@@ -60,12 +60,12 @@ class Timeline {
   void write_slice(int32_t gpu, int32_t lane, int32_t job, const char* what, int64_t from_us,
                    int64_t to_us);
   void name_lane(int32_t gpu, int32_t lane);
-  void open(const SimModel& fixed, const SimState& state, int32_t slot);
+  void open_phase_span(const SimModel& fixed, const SimState& state, int32_t slot);
   // `state`: tells whether a leaving job still saves; null at the end.
   void close(PhaseSpan& phase_span, const SimState* state, int64_t now_us);
   void end_checkpoint_save(int32_t gpu, int64_t now_us);
   bool is_unchanged(const SimState& state, int32_t slot, const PhaseSpan& phase_span) const;
-  int64_t queue_pid() const;
+  int64_t queue_trace_pid() const;
 
   const Scenario& scenario_;
   Sink sink_;

@@ -101,13 +101,13 @@ void Waits::add(const Wait& wait) {
 }
 
 void Waits::add_unadmitted_wait(int32_t job, int64_t to_us) {
-  const Job& what = scenario_.simulated().jobs[static_cast<size_t>(job)];
+  const Job& what = scenario_.simulated_trace().jobs[static_cast<size_t>(job)];
   if (!what.scored || follows_stage_of_same_job(what) || what.submit_us >= to_us) return;
   add({job, what.submit_us, to_us, WaitReason::kNextRound, ""});
 }
 
 void Waits::note_waiting(const SimState& s, int32_t slot) {
-  if (!scenario_.simulated().jobs[static_cast<size_t>(s.job[slot])].scored) return;
+  if (!scenario_.simulated_trace().jobs[static_cast<size_t>(s.job[slot])].scored) return;
   const auto at = static_cast<size_t>(slot);
   if (at >= open_.size()) open_.resize(static_cast<size_t>(s.head->high_water));
   OpenWait& open = open_[at];
@@ -140,7 +140,8 @@ void Waits::record_state(const SimModel& fixed, const SimState& s) {
     note_waiting(s, slot);
   for (int32_t slot = s.head->blocked_head; slot != kNone; slot = s.queue_next[slot]) {
     // A stage after another of its own job does not wait: the job runs, or waits in that stage.
-    if (!follows_stage_of_same_job(scenario_.simulated().jobs[static_cast<size_t>(s.job[slot])]))
+    if (!follows_stage_of_same_job(
+            scenario_.simulated_trace().jobs[static_cast<size_t>(s.job[slot])]))
       note_waiting(s, slot);
   }
   const int32_t stopping = s.head->live - s.head->blocked - s.head->waiting - s.head->held;

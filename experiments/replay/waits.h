@@ -15,7 +15,7 @@
 namespace yard {
 
 struct Wait {
-  int32_t job;  // index in Scenario::simulated()
+  int32_t job;  // index in Scenario::simulated_trace()
   int64_t from_us, to_us;
   WaitReason reason;
   std::string detail = {};  // details of the reason at the interval's start

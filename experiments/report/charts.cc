@@ -174,11 +174,11 @@ std::string PolicyLabels::label(const RunRecord& run, const std::string& policy)
   return policy.starts_with("checkpoint:") ? run.checkpoint_label(name) : name;
 }
 
-int PolicyLabels::colour(const std::string& label) {
+int PolicyLabels::colour_index(const std::string& label) {
   return colours_.emplace(label, static_cast<int>(colours_.size()) % kColours).first->second;
 }
 
-std::string learning(const Runs& runs) {
+std::string learning_section(const Runs& runs) {
   const std::string charts = metric_charts(runs, is_score_metric);
   return charts.empty() ? ""
                         : section("Learning curve", "<div class='charts'>" + charts + "</div>");
@@ -210,7 +210,7 @@ std::string completion_times(const RunRecord& run, PolicyLabels& names) {
     for (const JobTimes& of :
          trained_first(file.policies, [](const JobTimes& of) { return of.policy; })) {
       const std::string label = PolicyLabels::label(run, of.policy);
-      const int colour = names.colour(label);
+      const int colour = names.colour_index(label);
       const bool bound = run.bounds.contains(of.policy);
       within.lines.push_back({label, completion_curve(of), colour, bound});
       longer.lines.push_back({label, tail_curve(of), colour, bound});
@@ -223,7 +223,7 @@ std::string completion_times(const RunRecord& run, PolicyLabels& names) {
 
 std::string cluster_over_time(const RunRecord& run, PolicyLabels& names) {
   std::string out;
-  for (const Document& document : run.series) {
+  for (const JsonFile& document : run.series) {
     const std::vector<Json> all(document.json["series"].begin(), document.json["series"].end());
     if (all.empty()) continue;
     const auto [begin, end] = shown_time(all);
@@ -241,7 +241,7 @@ std::string cluster_over_time(const RunRecord& run, PolicyLabels& names) {
          trained_first(all, [](const Json& one) { return text(one, "policy"); })) {
       const std::string label = PolicyLabels::label(run, text(one, "policy"));
       const bool bound = run.bounds.contains(text(one, "policy"));
-      Line line{.name = label, .points = {}, .colour = names.colour(label), .dashed = bound};
+      Line line{.name = label, .points = {}, .colour = names.colour_index(label), .dashed = bound};
       Line queue = line;
       const double gpus = std::max(1.0, number(one, "gpus").value_or(1));
       for (size_t i = 0; i < one["t_s"].size(); ++i) {

@@ -57,7 +57,7 @@ std::string verdict(const Json& row) {
 // The figures which grow by over 10 %, as listed by evaluate; empty if none does.
 std::string regressions(const Json& row) {
   std::string out;
-  for (const Json& what : list(row, "regressions")) {
+  for (const Json& what : list_or_empty(row, "regressions")) {
     if (what.is_string()) out += (out.empty() ? "" : ", ") + what.get<std::string>();
   }
   return out;
@@ -76,7 +76,7 @@ std::string baseline(const Json& row) {
 }
 
 const Json* best_bound(const Json& row) {
-  for (const Json& bound : list(row, "bounds")) {
+  for (const Json& bound : list_or_empty(row, "bounds")) {
     if (bound.is_object() && text(bound, "policy") == text(row, "oracle")) return &bound;
   }
   return nullptr;
@@ -109,7 +109,7 @@ Json with_candidate_figures(const Json& row) {
   Json out = row;
   const double none = std::numeric_limits<double>::quiet_NaN();
   double baseline_wait_s = none;
-  for (const Json& rival : list(row, "policies")) {
+  for (const Json& rival : list_or_empty(row, "policies")) {
     if (text(rival, "policy") == text(row, "baseline")) {
       baseline_wait_s = number_or(rival, "max_wait_s", none);
     }
@@ -127,14 +127,15 @@ std::string cell_table(const RunRecord& run, const Json& row) {
                "p99 JCT s", "longest wait s", "preemptions", "unfinished",
                "candidate / policy|ratio of mean JCTs with 95 % interval; below 1 is better", "",
                "<"});
-  const Json &rivals = list(row, "policies"), &untrained = member(row, "untrained");
+  const Json &rivals = list_or_empty(row, "policies"),
+             &untrained = member_or_null(row, "untrained");
   std::vector<const Json*> all;
   for (const Json& rival : rivals) all.push_back(&rival);
   if (untrained.is_object()) all.push_back(&untrained);
   const double half_width = axis_reach(all);
   const auto add = [&](const Json& of, const std::string& role, const char* css_class) {
     std::vector<std::string> cells = {escape(PolicyLabels::label(run, text(of, "policy"))),
-                                      escape(information(of)),
+                                      escape(information_text(of)),
                                       cell(of, "mean_jct_s", 0),
                                       cell(of, "p99_jct_s", 0),
                                       cell(of, "max_wait_s", 0),
@@ -172,14 +173,14 @@ std::string scene_text(const Json& row) {
 
 struct ComparedRow {
   const RunRecord* run;
-  const Document* document;
+  const JsonFile* document;
   const Json* row;
 };
 
 std::vector<ComparedRow> comparison_rows(const Runs& runs) {
   std::vector<ComparedRow> out;
   for (const RunRecord* run : runs) {
-    for (const Document& document : run->comparisons) {
+    for (const JsonFile& document : run->comparisons) {
       for (const Json& row : document.json["cells"]) out.push_back({run, &document, &row});
     }
   }
@@ -259,7 +260,7 @@ std::string headline_of_comparison(const Runs& runs) {
          " more candidates are in the table.";
 }
 
-std::string comparison(const Runs& runs) {
+std::string comparison_section(const Runs& runs) {
   const std::vector<ComparedRow> all = comparison_rows(runs);
   if (all.empty()) return "";
   std::vector<const Json*> rows;
@@ -286,7 +287,7 @@ std::string comparison(const Runs& runs) {
               percent(row, "headroom"), cell(row, "oracle_gap_closed", 3),
               cell(row, "p99_ratio", 3), cell(row, "largest_class_jct_ratio", 3),
               cell(row, "max_wait_ratio", 3), cell(row, "preemptions_ratio", 2),
-              escape(information(row)), escape(all[i].document->file)});
+              escape(information_text(row)), escape(all[i].document->file)});
   }
   return section(
       "Comparison",
@@ -296,9 +297,9 @@ std::string comparison(const Runs& runs) {
           table.html() + "<h3>Details of each comparison</h3>\n" + more.html());
 }
 
-std::string cells(const RunRecord& run) {
+std::string cells_section(const RunRecord& run) {
   std::string out;
-  for (const Document& document : run.comparisons) {
+  for (const JsonFile& document : run.comparisons) {
     for (const Json& row : document.json["cells"]) {
       out += "<h3>" +
              escape(PolicyLabels::label(run, text(row, "policy")) + ": " + scene_text(row) + ", " +

@@ -87,7 +87,7 @@ Json cell_json(const CellResult& cell) {
       {"load", number(cell.facts.load)},
       {"rules", cell.rules},
       {"cost_scale", cell.cost_scale},
-      {"allows", words_of(cell.variation.allows)},
+      {"allows", allowed_action_words(cell.variation.allows)},
       {"cluster_scale", cell.variation.cluster},
       {"load_scale", cell.variation.load},
       {"policy", cell.candidate_name},

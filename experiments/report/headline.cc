@@ -34,7 +34,7 @@ std::string headline_of_training(const RunRecord& run) {
 
 std::string verdicts_of(const Json& document) {
   std::string out;
-  for (const Json& verdict : list(document, "verdicts")) {
+  for (const Json& verdict : list_or_empty(document, "verdicts")) {
     out += (out.empty() ? "" : " ") + text(verdict, "text");
   }
   return out;
@@ -47,7 +47,7 @@ std::string headline_of_replays(const Runs& runs) {
   size_t num_replays = 0;
   for (const RunRecord* run : runs) num_replays += run->replays.size();
   for (const RunRecord* run : runs) {
-    for (const Document& document : run->replays) {
+    for (const JsonFile& document : run->replays) {
       const std::string about =
           num_replays > 1 ? (runs.size() > 1 ? run->name : document.file) + ": " : "";
       if (const std::string out = verdicts_of(document.json); !out.empty()) return about + out;

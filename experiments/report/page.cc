@@ -25,11 +25,13 @@ std::string own_sections(const RunRecord& run) {
   PolicyLabels names;
   for (const JobsFile& file : run.jobs) {  // the trained policy gets the first colour
     for (const JobTimes& of : file.policies) {
-      if (of.policy.starts_with("checkpoint:")) names.colour(PolicyLabels::label(run, of.policy));
+      if (of.policy.starts_with("checkpoint:"))
+        names.colour_index(PolicyLabels::label(run, of.policy));
     }
   }
-  return cells(run) + site_log(run) + replays(run) + details(run) + completion_times(run, names) +
-         cluster_over_time(run, names) + all_metrics(run) + settings(run);
+  return cells_section(run) + site_log_section(run) + replays_section(run) + details_section(run) +
+         completion_times(run, names) + cluster_over_time(run, names) + all_metrics(run) +
+         settings(run);
 }
 
 // Results come first, provenance last.
@@ -37,12 +39,13 @@ std::string body(const Runs& runs) {
   const std::string sentence = headline(runs);
   std::string out = sentence.empty() ? "" : "<p class='headline'>" + escape(sentence) + "</p>\n";
   if (runs.size() == 1) {
-    return out + comparison(runs) + learning(runs) + own_sections(*runs[0]) + provenance(*runs[0]);
+    return out + comparison_section(runs) + learning_section(runs) + own_sections(*runs[0]) +
+           provenance_section(*runs[0]);
   }
-  out += comparison(runs) + learning(runs) + settings_diff(runs);
+  out += comparison_section(runs) + learning_section(runs) + settings_diff(runs);
   for (const RunRecord* run : runs) {
-    out += "<article><h1>" + escape(run->name) + "</h1>\n" + own_sections(*run) + provenance(*run) +
-           "</article>\n";
+    out += "<article><h1>" + escape(run->name) + "</h1>\n" + own_sections(*run) +
+           provenance_section(*run) + "</article>\n";
   }
   return out + runs_table(runs);
 }

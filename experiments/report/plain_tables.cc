@@ -15,10 +15,10 @@ PlainTable table_of(const Json& runs, const char* name, const char* title, const
   PlainTable table{name, title, {"policy"}, {}};
   table.columns.insert(table.columns.end(), keys.begin(), keys.end());
   for (const Json& run : runs) {
-    const Json& value = member(run, part);
+    const Json& value = member_or_null(run, part);
     for (const Json& one : value.is_array() ? value : Json::array({value})) {
-      std::vector<Json> row = {member(run, "policy")};
-      for (const std::string& key : keys) row.push_back(member(one, key.c_str()));
+      std::vector<Json> row = {member_or_null(run, "policy")};
+      for (const std::string& key : keys) row.push_back(member_or_null(one, key.c_str()));
       const bool any =
           std::any_of(row.begin() + 1, row.end(), [](const Json& x) { return !x.is_null(); });
       if (any || value.is_array()) table.rows.push_back(std::move(row));

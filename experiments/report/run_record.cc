@@ -23,7 +23,7 @@ Json read_json(const fs::path& path) {
   return json;
 }
 
-void check_rows(const Document& document, const char* key, const fs::path& path) {
+void check_rows(const JsonFile& document, const char* key, const fs::path& path) {
   const Json& rows = document.json[key];
   if (rows.is_array() && std::ranges::all_of(rows, [](const Json& row) { return row.is_object(); }))
     return;
@@ -114,7 +114,7 @@ bool read_evaluation(const fs::path& path, RunRecord& out) {
     add_jobs(path, read_file(path), out);
     return true;
   }
-  return path.extension() == ".json" && add_document(path, read_json(path), out);
+  return path.extension() == ".json" && add_json_file(path, read_json(path), out);
 }
 
 // The last `parts` components of a path, without "checkpoint:" and ".yaml".
@@ -148,7 +148,7 @@ void collect_policies(const Json& row, std::set<std::string>& names) {
   const std::string name = text(row, "policy");
   if (!name.empty()) names.insert(name);
   for (const char* key : {"policies", "bounds", "others"}) {
-    for (const Json& other : list(row, key)) collect_policies(other, names);
+    for (const Json& other : list_or_empty(row, key)) collect_policies(other, names);
   }
 }
 
@@ -160,31 +160,31 @@ std::string RunRecord::checkpoint_label(const std::string& name) const {
   return (agent().empty() ? "checkpoint" : agent()) + " (" + name + ")";
 }
 
-const Json& member(const Json& object, const char* key) {
+const Json& member_or_null(const Json& object, const char* key) {
   static const Json kNull;
   return object.is_object() && object.contains(key) ? object[key] : kNull;
 }
 
-const Json& list(const Json& object, const char* key) {
+const Json& list_or_empty(const Json& object, const char* key) {
   static const Json kEmpty = Json::array();
-  const Json& value = member(object, key);
+  const Json& value = member_or_null(object, key);
   return value.is_array() ? value : kEmpty;
 }
 
 std::string text(const Json& object, const char* key) {
-  const Json& value = member(object, key);
+  const Json& value = member_or_null(object, key);
   return value.is_null() ? "" : value.is_string() ? value.get<std::string>() : value.dump();
 }
 
 std::optional<double> number(const Json& object, const char* key) {
-  const Json& value = member(object, key);
+  const Json& value = member_or_null(object, key);
   return value.is_number() ? std::optional(value.get<double>()) : std::nullopt;
 }
 
-bool add_document(const fs::path& path, const Json& json, RunRecord& out) {
-  const Document document{path.filename().string(), json};
+bool add_json_file(const fs::path& path, const Json& json, RunRecord& out) {
+  const JsonFile document{path.filename().string(), json};
   bool known = false;
-  const auto keep = [&](const char* key, std::vector<Document>& kind) {
+  const auto keep = [&](const char* key, std::vector<JsonFile>& kind) {
     if (!document.json.contains(key)) return;
     check_rows(document, key, path);
     known = true;
@@ -210,7 +210,7 @@ void assign_labels(RunRecord& out) {
   for (const auto& [documents, key] :
        {std::pair(&out.comparisons, "cells"), std::pair(&out.replays, "runs"),
         std::pair(&out.series, "series")}) {
-    for (const Document& document : *documents) {
+    for (const JsonFile& document : *documents) {
       for (const Json& row : document.json[key]) collect_policies(row, names);
     }
   }
@@ -240,7 +240,7 @@ bool is_oracle_bound(const Json& row) {
   return level == "oracle" || level == "noisy-oracle";
 }
 
-std::string information(const Json& row) {
+std::string information_text(const Json& row) {
   const std::string level = text(row, "information"), speeds = text(row, "speeds");
   return speeds.empty() ? level : level + ", speeds " + speeds;
 }

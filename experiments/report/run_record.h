@@ -17,7 +17,7 @@ namespace yard::report {
 
 using Json = nlohmann::ordered_json;
 
-struct Document {
+struct JsonFile {
   std::string file;  // name without the folder
   Json json;
 };
@@ -39,7 +39,7 @@ struct RunRecord {
   Json run;          // content of run.json; empty if there is none
   std::vector<std::pair<std::string, std::string>> config;
   std::optional<MetricsCsv> metrics;
-  std::vector<Document> comparisons, replays, series;
+  std::vector<JsonFile> comparisons, replays, series;
   std::vector<JobsFile> jobs;
   std::set<std::string> bounds;  // policies which see true or noisy run times in any document
   std::map<std::string, std::string> labels;  // unique label of each policy; set by assign_labels()
@@ -50,9 +50,9 @@ struct RunRecord {
 };
 
 // The value of a key; null if it is absent.
-const Json& member(const Json& object, const char* key);
+const Json& member_or_null(const Json& object, const char* key);
 // The value of a key which is a list; empty if it is not.
-const Json& list(const Json& object, const char* key);
+const Json& list_or_empty(const Json& object, const char* key);
 // The value of a key as text or number; empty if it is absent or null.
 std::string text(const Json& object, const char* key);
 std::optional<double> number(const Json& object, const char* key);
@@ -61,7 +61,7 @@ std::optional<double> number(const Json& object, const char* key);
 bool is_oracle_bound(const Json& row);
 // The row's level of information about run times, and about speeds if present: "blind, speeds
 // exact".
-std::string information(const Json& row);
+std::string information_text(const Json& row);
 
 // Reads a run folder. Throws InputError if `path` is not a run folder or has an invalid file.
 RunRecord read_run(const std::filesystem::path& path);
@@ -70,9 +70,9 @@ RunRecord read_files(const std::vector<std::filesystem::path>& paths);
 // Reads each run folder as a record, then all files as one. Makes the names of runs unique.
 std::vector<RunRecord> read_all(const std::vector<std::string>& paths);
 
-// Add a document, or a CSV file of jobs; `path` is for messages. add_document() returns false if
+// Add a document, or a CSV file of jobs; `path` is for messages. add_json_file() returns false if
 // the document is of no known kind. Both throw InputError for invalid content.
-bool add_document(const std::filesystem::path& path, const Json& json, RunRecord& out);
+bool add_json_file(const std::filesystem::path& path, const Json& json, RunRecord& out);
 void add_jobs(const std::filesystem::path& path, const std::string& content, RunRecord& out);
 // Sets the labels of policies. Call it after everything is added.
 void assign_labels(RunRecord& out);

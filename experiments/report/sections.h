@@ -18,7 +18,7 @@ class PolicyLabels {
   // A label without a run: the last part of a path.
   static std::string short_label(const std::string& policy);
 
-  int colour(const std::string& label);
+  int colour_index(const std::string& label);
 
  private:
   std::map<std::string, int> colours_;
@@ -34,15 +34,15 @@ std::string headline_of_replays(const Runs& runs);
 
 std::string runs_table(const Runs& runs);     // a row per run
 std::string settings_diff(const Runs& runs);  // the settings in which runs differ
-std::string provenance(const RunRecord& run);
-std::string comparison(const Runs& runs);   // results of evaluate: a row per cell
-std::string cells(const RunRecord& run);    // table of each cell with all its policies
-std::string replays(const RunRecord& run);  // results of simulate
+std::string provenance_section(const RunRecord& run);
+std::string comparison_section(const Runs& runs);   // results of evaluate: a row per cell
+std::string cells_section(const RunRecord& run);    // table of each cell with all its policies
+std::string replays_section(const RunRecord& run);  // results of simulate
 // Results of whatif beyond the replays: verdicts, limitations, waits by size, partition and user.
-std::string site_log(const RunRecord& run);
+std::string site_log_section(const RunRecord& run);
 // More tables of simulate: size classes, waits by reason, fairness, tenants, GPU time.
-std::string details(const RunRecord& run);
-std::string learning(const Runs& runs);
+std::string details_section(const RunRecord& run);
+std::string learning_section(const Runs& runs);
 std::string completion_times(const RunRecord& run, PolicyLabels& names);
 std::string cluster_over_time(const RunRecord& run, PolicyLabels& names);
 std::string all_metrics(const RunRecord& run);

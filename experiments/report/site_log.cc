@@ -19,13 +19,14 @@ std::string items(const std::vector<std::string>& texts) {
 
 std::string verdicts(const Json& document) {
   std::vector<std::string> texts;
-  for (const Json& verdict : list(document, "verdicts")) texts.push_back(text(verdict, "text"));
+  for (const Json& verdict : list_or_empty(document, "verdicts"))
+    texts.push_back(text(verdict, "text"));
   return section("Verdict", items(texts));
 }
 
 std::string limitations(const Json& document) {
   std::vector<std::string> texts;
-  for (const Json& lack : list(document, "lacks")) {
+  for (const Json& lack : list_or_empty(document, "lacks")) {
     if (lack.is_string()) texts.push_back(lack.get<std::string>());
   }
   return section("Limitations of the log, and assumptions", items(texts));
@@ -34,8 +35,8 @@ std::string limitations(const Json& document) {
 // Policies which may preempt jobs, and how often they did.
 std::string checkpointing(const Json& document) {
   std::vector<std::string> texts;
-  for (const Json& row : list(document, "runs")) {
-    const Json& needs = member(row, "needs_checkpointing");
+  for (const Json& row : list_or_empty(document, "runs")) {
+    const Json& needs = member_or_null(row, "needs_checkpointing");
     if (!needs.is_boolean() || !needs.get<bool>()) continue;
     texts.push_back(PolicyLabels::short_label(text(row, "policy")) + ": " +
                     cell(row, "preemptions", 0) + " preemptions of " +
@@ -45,28 +46,29 @@ std::string checkpointing(const Json& document) {
 }
 
 std::string interval_text(const Json& row) {
-  const Json& conclusive = member(row, "conclusive");
-  if (!conclusive.is_boolean() || member(row, "same") == true) return std::string(kAbsent);
+  const Json& conclusive = member_or_null(row, "conclusive");
+  if (!conclusive.is_boolean() || member_or_null(row, "same") == true) return std::string(kAbsent);
   if (!conclusive.get<bool>()) return "inconclusive";
   return cell(row, "lo", 3) + " to " + cell(row, "hi", 3);
 }
 
 std::string by(const Json& document, const char* key, const char* name, const char* title) {
-  const std::vector<Json> rows = list(document, key);
+  const std::vector<Json> rows = list_or_empty(document, key);
   if (rows.empty()) return "";
   Table table({"<policy", "mean wait s", "p99 wait s", "longest wait s", "ratio to first policy",
                "95 % interval"});
   for (size_t r = 0; r < std::min(rows.size(), kMaxRows); ++r) {
     const std::string of = text(rows[r], name);
-    const bool part = member(rows[r], "part_of_range") == true;
+    const bool part = member_or_null(rows[r], "part_of_range") == true;
     table.heading((part ? "of these, exactly " : "") + (of.empty() ? "(none)" : of) +
                   (std::string_view(name) == "gpus" ? (of == "1" ? " GPU" : " GPUs") : "") + ", " +
                   cell(rows[r], "jobs", 0) + " jobs");
-    for (const Json& row : list(rows[r], "policies")) {
-      table.row(
-          {escape(PolicyLabels::short_label(text(row, "policy"))), cell(row, "mean_wait_s", 0),
-           cell(row, "p99_wait_s", 0), cell(row, "max_wait_s", 0),
-           member(row, "same") == true ? "the same" : cell(row, "ratio", 3), interval_text(row)});
+    for (const Json& row : list_or_empty(rows[r], "policies")) {
+      table.row({escape(PolicyLabels::short_label(text(row, "policy"))),
+                 cell(row, "mean_wait_s", 0), cell(row, "p99_wait_s", 0),
+                 cell(row, "max_wait_s", 0),
+                 member_or_null(row, "same") == true ? "the same" : cell(row, "ratio", 3),
+                 interval_text(row)});
     }
   }
   std::string out = table.html();
@@ -76,9 +78,9 @@ std::string by(const Json& document, const char* key, const char* name, const ch
 
 }  // namespace
 
-std::string site_log(const RunRecord& run) {
+std::string site_log_section(const RunRecord& run) {
   std::string out;
-  for (const Document& document : run.replays) {
+  for (const JsonFile& document : run.replays) {
     const Json& json = document.json;
     if (!json.contains("by_size")) continue;  // no output of whatif
     out += verdicts(json) + limitations(json) + checkpointing(json) +

@@ -50,9 +50,9 @@ std::string cell(const Json& row, const char* key, int decimals) {
   return number_text(number(row, key), decimals);
 }
 
-std::string replays(const RunRecord& run) {
+std::string replays_section(const RunRecord& run) {
   std::string out;
-  for (const Document& document : run.replays) {
+  for (const JsonFile& document : run.replays) {
     const Json& json = document.json;
     Table table({"<policy", "<placement", "<information", "jobs", "unfinished", "mean JCT s",
                  "p50 JCT s", "p99 JCT s", "mean wait s", "longest wait s", "makespan s",
@@ -61,13 +61,13 @@ std::string replays(const RunRecord& run) {
       const std::string policy = text(row, "policy");
       table.row(
           {escape(PolicyLabels::label(run, policy)), or_absent(text(row, "placement")),
-           or_absent(information(row)), cell(row, "jobs", 0), cell(row, "unfinished", 0),
+           or_absent(information_text(row)), cell(row, "jobs", 0), cell(row, "unfinished", 0),
            cell(row, "mean_jct_s", 0), cell(row, "p50_jct_s", 0), cell(row, "p99_jct_s", 0),
            cell(row, "mean_wait_s", 0), cell(row, "max_wait_s", 0), cell(row, "makespan_s", 0),
            cell(row, "utilisation", 3), cell(row, "preemptions", 0)},
           policy.starts_with("checkpoint:") ? "ours" : "");
     };
-    if (Json logged = member(json, "logged"); logged.is_object()) {
+    if (Json logged = member_or_null(json, "logged"); logged.is_object()) {
       logged["policy"] = "log";
       add(logged);
     }
@@ -86,8 +86,9 @@ std::string replays(const RunRecord& run) {
     for (const Json& row : json["runs"]) {
       if (is_oracle_bound(row)) add(row);
     }
-    const Json& trace = member(json, "trace");
-    out += "<h3>" + escape(text(trace, "source") + " on " + text(member(json, "cluster"), "text")) +
+    const Json& trace = member_or_null(json, "trace");
+    out += "<h3>" +
+           escape(text(trace, "source") + " on " + text(member_or_null(json, "cluster"), "text")) +
            "</h3>\n";
     std::optional<double> copies = number(trace, "jobs_copied");
     if (copies == 0) copies.reset();
@@ -100,9 +101,9 @@ std::string replays(const RunRecord& run) {
   return section("Replays", out);
 }
 
-std::string details(const RunRecord& run) {
+std::string details_section(const RunRecord& run) {
   std::string out;
-  for (const Document& document : run.replays) {
+  for (const JsonFile& document : run.replays) {
     for (const PlainTable& plain : plain_tables(document.json["runs"])) {
       std::vector<std::string> headings;
       for (const std::string& column : plain.columns) {
@@ -139,7 +140,7 @@ std::string runs_table(const Runs& runs) {
   for (const RunRecord* run : runs) {
     if (!run->is_run()) continue;
     const Json& of = run->run;
-    const Json& version = member(of, "yardmaster");
+    const Json& version = member_or_null(of, "yardmaster");
     table.row({escape(run->name), or_absent(run->agent()), or_absent(text(of, "seed")),
                or_absent(text(of, "state")), or_absent(text(of, "started")),
                or_absent(text(of, "ended")),
@@ -175,18 +176,18 @@ std::string settings_diff(const Runs& runs) {
   return any ? section("Settings that differ", table.html()) : "";
 }
 
-std::string provenance(const RunRecord& run) {
+std::string provenance_section(const RunRecord& run) {
   const Json& of = run.run;
   if (!run.is_run()) return "";
   std::string out = "<h3>Provenance</h3>\n<dl class='provenance'>";
   const auto line = [&](const char* name, const std::string& value) {
     if (!value.empty()) out += fmt::format("<dt>{}</dt><dd>{}</dd>", name, value);
   };
-  const Json& version = member(of, "yardmaster");
+  const Json& version = member_or_null(of, "yardmaster");
   for (const char* key : {"agent", "seed", "state"}) line(key, escape(text(of, key)));
   std::string when = text(of, "started");
   if (!text(of, "ended").empty()) when += " to " + text(of, "ended");
-  const size_t resumed = member(of, "resumed").size();
+  const size_t resumed = member_or_null(of, "resumed").size();
   if (resumed > 0) when += fmt::format(", resumed: {}", resumed);
   line("when", escape(when));
   std::string built;
@@ -199,11 +200,11 @@ std::string provenance(const RunRecord& run) {
     line("version", escape("yardmaster " + text(version, "release") + ", commit " + commit));
   }
   line("built with", escape(built));
-  if (const Json& machine = member(of, "machine"); !machine.empty()) {
+  if (const Json& machine = member_or_null(of, "machine"); !machine.empty()) {
     line("machine", escape(text(machine, "cpu") + ", " + text(machine, "cores") + " cores, " +
                            text(machine, "memory_gib") + " GiB"));
   }
-  for (const Json& trace : member(of, "traces")) {
+  for (const Json& trace : member_or_null(of, "traces")) {
     const std::string sha = text(trace, "sha256");
     line(("trace, " + escape(text(trace, "used_as"))).c_str(),
          escape(text(trace, "source")) +

@@ -40,8 +40,8 @@ std::function<void(const std::string& line)> progress_log() {
   };
 }
 
-void Eta::expect(const std::string& kind, double size, int pieces) {
-  kinds_[kind].left += size * pieces;
+void Eta::expect_work(const std::string& kind, double piece_size, int pieces) {
+  kinds_[kind].left += piece_size * pieces;
   pieces_ += pieces;
 }
 

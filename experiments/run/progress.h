@@ -14,8 +14,9 @@ std::function<void(const std::string& line)> progress_log();
 // rate of the finished pieces of the same kind, or of all kinds if none is finished.
 class Eta {
  public:
-  void expect(const std::string& kind, double size, int pieces);
-  // Counts a piece as done. Requires: an earlier expect() with the same kind and size.
+  // Adds `pieces` pieces of work, each of `piece_size`.
+  void expect_work(const std::string& kind, double piece_size, int pieces);
+  // Counts a piece as done. Requires: an earlier expect_work() with the same kind and size.
   void done(const std::string& kind, double size, double wall_s);
 
   // Returns "run 12 of 340, about 3 min left", assuming that all cores work.

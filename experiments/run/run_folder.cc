@@ -47,7 +47,7 @@ Json version_json() {
 }
 
 // Leading folders are specific to a machine and are dropped.
-Json trace_json(const TraceRecord& trace) {
+Json trace_json(const UsedTrace& trace) {
   const bool generated = trace.source.starts_with("synthetic:");
   return {{"source", generated ? trace.source : fs::path(trace.source).filename().string()},
           {"sha256", trace.sha256},
@@ -57,7 +57,7 @@ Json trace_json(const TraceRecord& trace) {
 Json new_run_json(const RunInfo& info) {
   const Machine machine = this_machine();
   Json traces = Json::array();
-  for (const TraceRecord& trace : info.traces) traces.push_back(trace_json(trace));
+  for (const UsedTrace& trace : info.traces) traces.push_back(trace_json(trace));
   return {{"format", kFormat},
           {"command", info.command},
           {"agent", info.agent},
@@ -210,15 +210,15 @@ void RunFolder::log(std::string_view line) {
 
 void RunFolder::add_metrics(int64_t step, const Metrics& values) {
   impl_->metrics.add(step, values);
-  impl_->tensorboard().scalars(step, values);
+  impl_->tensorboard().write_scalars(step, values);
 }
 
 void RunFolder::drop_metrics_after(int64_t step) {
   impl_->metrics.drop_after(step);
-  impl_->tensorboard().restart(step + 1);
+  impl_->tensorboard().mark_restart_at(step + 1);
 }
 
-void RunFolder::add_trace(const TraceRecord& trace) {
+void RunFolder::add_trace(const UsedTrace& trace) {
   impl_->info.traces.push_back(trace);
   impl_->run["traces"].push_back(trace_json(trace));
   impl_->save();

@@ -15,7 +15,7 @@ namespace yard {
 enum class RunState { kRunning, kDone, kInterrupted, kFailed };
 std::string_view name_of(RunState state);  // such as "running" or "done"
 
-struct TraceRecord {
+struct UsedTrace {
   std::string source;  // trace as the user named it, without folders
   std::string sha256;
   std::string used_as;  // "train", "validation", "test"
@@ -26,7 +26,7 @@ struct RunInfo {
   std::string command;
   std::string agent = {};  // empty: no agent
   uint64_t seed = 0;
-  std::vector<TraceRecord> traces = {};
+  std::vector<UsedTrace> traces = {};
 };
 
 // A run folder, which only one process may write. Functions throw RunError if writing fails.
@@ -72,7 +72,7 @@ class RunFolder {
   // Removes the metrics of steps after `step`, which a resumed run computes again.
   void drop_metrics_after(int64_t step);
 
-  void add_trace(const TraceRecord& trace);
+  void add_trace(const UsedTrace& trace);
 
   // Rewrites config.yaml if a setting has changed, and logs each changed setting.
   void update_config(const Config& config);

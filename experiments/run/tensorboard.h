@@ -24,9 +24,9 @@ class EventFile {
   explicit EventFile(const std::filesystem::path& folder);
 
   // Omits values that are not finite floats, which TensorBoard cannot show.
-  void scalars(int64_t step, const std::vector<std::pair<std::string, double>>& values);
+  void write_scalars(int64_t step, const std::vector<std::pair<std::string, double>>& values);
   // Starts a session. Readers discard earlier values from `step` on.
-  void restart(int64_t step);
+  void mark_restart_at(int64_t step);
 
  private:
   AppendFile file_;

@@ -132,7 +132,8 @@ std::optional<Trace> split_stages(const Trace& trace, std::vector<int32_t>& of) 
 
 }  // namespace
 
-AllowedActions parse_allows(const std::vector<std::string>& words, const std::string& where) {
+AllowedActions parse_allowed_actions(const std::vector<std::string>& words,
+                                     const std::string& where) {
   const auto has = [&](const char* word) { return std::ranges::find(words, word) != words.end(); };
   for (const std::string& word : words) {
     if (word == "start" || word == "preempt" || word == "move") continue;
@@ -146,7 +147,7 @@ AllowedActions parse_allows(const std::vector<std::string>& words, const std::st
   return {.preempt = has("preempt"), .move = has("move")};
 }
 
-std::vector<std::string> words_of(const AllowedActions& allows) {
+std::vector<std::string> allowed_action_words(const AllowedActions& allows) {
   std::vector<std::string> out = {"start"};
   if (allows.preempt) out.emplace_back("preempt");
   if (allows.preempt && allows.move) out.emplace_back("move");
@@ -156,7 +157,7 @@ std::vector<std::string> words_of(const AllowedActions& allows) {
 std::string text_of(const ScenarioVariation& variation) {
   std::vector<std::string> parts;
   if (variation.allows != AllowedActions{}) {
-    parts.push_back(join(words_of(variation.allows), "+"));
+    parts.push_back(join(allowed_action_words(variation.allows), "+"));
   }
   if (variation.cluster != 1) parts.push_back("cluster x " + shortest(variation.cluster));
   if (variation.load != 1) parts.push_back("load x " + shortest(variation.load));
@@ -222,16 +223,16 @@ Scenario::Scenario(Trace trace_in, const Window& window_in, ClusterSpec cluster_
       speeds(std::move(measured)),
       stage_jobs(split_stages(trace, job_of_stage)),
       spec(cluster),
-      workload(simulated(), cluster,
-               speeds ? speeds->pair_conflicts(simulated()) : PairConflicts{}),
+      workload(simulated_trace(), cluster,
+               speeds ? speeds->pair_conflicts(simulated_trace()) : PairConflicts{}),
       fixed{spec.columns(), workload.jobs().columns(), scaled(scale)} {
   fixed.rated = fixed.spec.overloads || speeds;
   if (speeds) {
-    workload.set_speed_classes(speeds->speed_classes_of(simulated()));
+    workload.set_speed_classes(speeds->speed_classes_of(simulated_trace()));
     fixed.jobs = workload.jobs().columns();
     fixed.speed = speeds->columns();
   }
-  isolated_us = merge_stages(isolated_run_us(simulated(), fixed));
+  isolated_us = merge_stages(isolated_run_us(simulated_trace(), fixed));
 }
 
 Outcome Scenario::merge_stages(Outcome outcome) const {
@@ -282,7 +283,7 @@ void Scenario::inject_faults(const FaultPlan& plan, const Rng& rng) {
   constexpr double kMonthS = 30 * 24 * 3600;
   faults = plan;
   fault_rng = rng;
-  const int64_t first_us = simulated().jobs.front().submit_us;
+  const int64_t first_us = simulated_trace().jobs.front().submit_us;
   double span_s = 3600 * plan.model.until_h;
   if (span_s == 0) {
     // In most cases longer than the replay.
@@ -292,20 +293,20 @@ void Scenario::inject_faults(const FaultPlan& plan, const Rng& rng) {
       gpu_s += run_s * fixed.jobs.gpus[j];
       longest_s = std::max(longest_s, run_s);
     }
-    span_s = 1e-6 * static_cast<double>(simulated().jobs.back().submit_us - first_us) + kMonthS +
-             2 * (gpu_s / fixed.spec.total_gpus + longest_s);
+    span_s = 1e-6 * static_cast<double>(simulated_trace().jobs.back().submit_us - first_us) +
+             kMonthS + 2 * (gpu_s / fixed.spec.total_gpus + longest_s);
   }
   const int64_t until_us = first_us + std::llround(1e6 * std::min<double>(span_s, kMaxTimeS));
   drawn_until_us = plan.model.any() && plan.model.until_h == 0 ? until_us : kNever;
-  workload.set_faults(all_faults(until_us));
+  workload.set_faults(unsorted_faults_until(until_us));
   fixed.faults = workload.has_faults() || plan.model.any();  // a later draw may add the first
 }
 
-std::vector<Fault> Scenario::all_faults(int64_t until_us) const {
+std::vector<Fault> Scenario::unsorted_faults_until(int64_t until_us) const {
   std::vector<Fault> all = faults.recorded;
   if (faults.model.any()) {
-    const std::vector<Fault> drawn =
-        draw_faults(cluster, faults.model, simulated().jobs.front().submit_us, until_us, fault_rng);
+    const std::vector<Fault> drawn = draw_faults(
+        cluster, faults.model, simulated_trace().jobs.front().submit_us, until_us, fault_rng);
     all.insert(all.end(), drawn.begin(), drawn.end());
   }
   return all;

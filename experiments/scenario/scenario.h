@@ -38,8 +38,9 @@ constexpr double kMaxScale =
 
 // Parses the allowed actions: `start`, `preempt`, `move`. Throws InputError, naming `where`, for
 // other words, without `start`, or for `move` without `preempt`.
-AllowedActions parse_allows(const std::vector<std::string>& words, const std::string& where);
-std::vector<std::string> words_of(const AllowedActions& allows);
+AllowedActions parse_allowed_actions(const std::vector<std::string>& words,
+                                     const std::string& where);
+std::vector<std::string> allowed_action_words(const AllowedActions& allows);
 
 // Returns "start+preempt, cluster x 0.5"; empty for the default.
 std::string text_of(const ScenarioVariation& variation);
@@ -115,13 +116,13 @@ struct Scenario {
   void inject_faults(const FaultPlan& plan);
   // Returns all faults, add_fault_ends(), with draws up to `until_us`. Extending the time does not
   // change the earlier draws.
-  std::vector<Fault> faults_until(int64_t until_us) const {
-    return add_fault_ends(all_faults(until_us));
+  std::vector<Fault> faults_and_repairs_until(int64_t until_us) const {
+    return add_fault_ends(unsorted_faults_until(until_us));
   }
 
   // The jobs as the simulator sees them: jobs with several stages are split into one job per stage.
-  const Trace& simulated() const { return stage_jobs ? *stage_jobs : trace; }
-  // Returns the index in `trace` of the job to which simulated() job `j` belongs.
+  const Trace& simulated_trace() const { return stage_jobs ? *stage_jobs : trace; }
+  // Returns the index in `trace` of the job to which simulated_trace() job `j` belongs.
   int32_t original_job_of(int32_t j) const {
     return stage_jobs ? job_of_stage[static_cast<size_t>(j)] : j;
   }
@@ -130,7 +131,7 @@ struct Scenario {
   // Merges run times of stages: each stage begins when the stages before it have ended.
   std::vector<int64_t> merge_stages(std::vector<int64_t> stage_us) const;
 
-  std::vector<Fault> all_faults(int64_t until_us) const;  // unsorted
+  std::vector<Fault> unsorted_faults_until(int64_t until_us) const;  // unsorted
 
   Trace trace;
   Window window;

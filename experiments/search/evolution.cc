@@ -83,7 +83,8 @@ class EvolutionSearch {
     }
   }
 
-  Evolved learn(EvolutionState state, const std::function<void(const EvolutionState&)>& keep) {
+  EvolutionResult learn(EvolutionState state,
+                        const std::function<void(const EvolutionState&)>& keep) {
     for (const Field& field : fields_) {
       start_.push_back(to_unit_interval(field, parse_double(field.value).value_or(field.min)));
     }
@@ -338,7 +339,7 @@ void SeparableNaturalEvolution::step(int candidates, uint64_t seed, const Score&
   }
 }
 
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Evolved, settings, ratio, generation, played)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(EvolutionResult, settings, ratio, generation, played)
 
 void to_json(nlohmann::json& out, const EpisodeScore& s) {
   out = {s.mean_jct_s, s.p99_jct_s, s.largest_jct_s, s.job_time_s, s.decisions};
@@ -358,7 +359,7 @@ std::string to_json(const EvolutionState& state) {
       .dump();
 }
 
-EvolutionState evolution_state(const std::string& json, const std::string& where) {
+EvolutionState parse_evolution_state(const std::string& json, const std::string& where) {
   try {
     const nlohmann::json all = nlohmann::json::parse(json);
     return {{all.at("mu"), all.at("sigma"), all.at("generation")},
@@ -370,10 +371,11 @@ EvolutionState evolution_state(const std::string& json, const std::string& where
   }
 }
 
-Evolved evolve(const std::vector<Scenario>& episodes, const std::vector<Scenario>& validation,
-               const std::string& policy, const RunOptions& run, const EvolutionOptions& options,
-               const Settings& start, EvolutionState state,
-               const std::function<void(const EvolutionState&)>& keep) {
+EvolutionResult evolve(const std::vector<Scenario>& episodes,
+                       const std::vector<Scenario>& validation, const std::string& policy,
+                       const RunOptions& run, const EvolutionOptions& options,
+                       const Settings& start, EvolutionState state,
+                       const std::function<void(const EvolutionState&)>& keep) {
   YARD_CHECK(!episodes.empty() && !validation.empty(),
              "a search needs episodes and validation episodes");
   return EvolutionSearch(episodes, validation, policy, run, options, start)

@@ -45,7 +45,7 @@ struct EvolutionOptions {
   std::function<void(const std::string& line)> progress;  // may be empty
 };
 
-struct Evolved {
+struct EvolutionResult {
   std::vector<std::pair<std::string, std::string>> settings;  // the learned numbers
   double ratio = 1;    // validation score as a ratio to the start's
   int generation = 0;  // generation in which the result was found; 0: it is the start
@@ -65,20 +65,21 @@ struct EpisodeScore {
 // All state needed to resume a search.
 struct EvolutionState {
   SeparableNaturalEvolution snes;
-  Evolved best;
+  EvolutionResult best;
   std::vector<EpisodeScore> start, start_on_validation;  // (E)  scores of the initial settings
 };
 std::string to_json(const EvolutionState& state);
 // Throws InputError, naming `where`, if `json` is not such a state.
-EvolutionState evolution_state(const std::string& json, const std::string& where);
+EvolutionState parse_evolution_state(const std::string& json, const std::string& where);
 
 // Learns from `episodes` and keeps the best numbers on `validation`. `start`: initial numbers in
 // place of the policy's defaults. `state`: empty, or from an earlier search with the same options
 // except `generations`. Calls `keep` after every generation. Throws InputError for a number which
 // the policy does not declare; Interrupted. Requires: both lists have episodes.
-Evolved evolve(const std::vector<Scenario>& episodes, const std::vector<Scenario>& validation,
-               const std::string& policy, const RunOptions& run, const EvolutionOptions& options,
-               const Settings& start = {}, EvolutionState state = {},
-               const std::function<void(const EvolutionState&)>& keep = {});
+EvolutionResult evolve(const std::vector<Scenario>& episodes,
+                       const std::vector<Scenario>& validation, const std::string& policy,
+                       const RunOptions& run, const EvolutionOptions& options,
+                       const Settings& start = {}, EvolutionState state = {},
+                       const std::function<void(const EvolutionState&)>& keep = {});
 
 }  // namespace yard

@@ -93,7 +93,7 @@ EvolutionState EvolveFiles::load_state() {
                      "a different one");
   }
   previous_core_s_ = json.value("core_s", -1.0);
-  return evolution_state(json["state"].dump(), where);
+  return parse_evolution_state(json["state"].dump(), where);
 }
 
 void EvolveFiles::save(const EvolutionState& state) const {

@@ -162,10 +162,10 @@ class Explainer {
 
 }  // namespace
 
-GainExplanation explain(const std::vector<TuneCell>& cells, const std::string& whole,
-                        const std::string& policy, const Settings& numbers,
-                        const ExplainOptions& options) {
-  return Explainer(cells, policy, numbers, options).run(whole);
+GainExplanation explain_gain(const std::vector<TuneCell>& cells, const std::string& tuned_policy,
+                             const std::string& policy, const Settings& tuned_settings,
+                             const ExplainOptions& options) {
+  return Explainer(cells, policy, tuned_settings, options).run(tuned_policy);
 }
 
 }  // namespace yard

@@ -34,10 +34,11 @@ struct GainExplanation {
   double gain_share = 0;  // share of the gain: ln formula / ln whole
 };
 
-// Explains the gain of `whole`, a policy file or checkpoint with settings `numbers` of `policy`.
-// Throws InputError if all settings are defaults or `whole` gains nothing; Interrupted.
-GainExplanation explain(const std::vector<TuneCell>& cells, const std::string& whole,
-                        const std::string& policy, const Settings& numbers,
-                        const ExplainOptions& options);
+// Explains the gain of `tuned_policy`, a policy file or checkpoint with `tuned_settings` of
+// `policy`. Throws InputError if all settings are defaults or `tuned_policy` gains nothing;
+// Interrupted.
+GainExplanation explain_gain(const std::vector<TuneCell>& cells, const std::string& tuned_policy,
+                             const std::string& policy, const Settings& tuned_settings,
+                             const ExplainOptions& options);
 
 }  // namespace yard

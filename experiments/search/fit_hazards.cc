@@ -29,7 +29,7 @@ void add(HazardCounts& row, int64_t seen_us, bool ended) {
 }  // namespace
 
 std::vector<double> fit_hazards(const Scenario& scenario) {
-  const std::vector<Job>& jobs = scenario.simulated().jobs;
+  const std::vector<Job>& jobs = scenario.simulated_trace().jobs;
   std::vector<HazardCounts> rows(1 + kJobSizes, HazardCounts{});
   for (size_t j = 0; j < jobs.size(); ++j) {
     if (!scenario.workload.scored(static_cast<int32_t>(j))) continue;
@@ -50,7 +50,7 @@ std::vector<double> fit_hazards(const Scenario& scenario) {
   return hazards;
 }
 
-std::string fitted_yaml(const std::vector<double>& hazards, const Scenario& scenario) {
+std::string hazards_policy_yaml(const std::vector<double>& hazards, const Scenario& scenario) {
   YAML::Emitter out;
   out << YAML::BeginMap << YAML::Key << "policy" << YAML::Value << "gittins-fitted";
   out << YAML::Key << "settings" << YAML::Value << YAML::BeginMap;

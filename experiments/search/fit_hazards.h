@@ -13,6 +13,6 @@ namespace yard {
 std::vector<double> fit_hazards(const Scenario& scenario);
 
 // Returns the text of a YAML file of the policy `gittins-fitted` with these hazards.
-std::string fitted_yaml(const std::vector<double>& hazards, const Scenario& scenario);
+std::string hazards_policy_yaml(const std::vector<double>& hazards, const Scenario& scenario);
 
 }  // namespace yard

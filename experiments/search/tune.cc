@@ -40,7 +40,7 @@ class TuneSearch {
         options_(options),
         numbers_(free_numeric_settings(policy, run.policy)) {}
 
-  Tuned run() {
+  TuningResult run() {
     tuned_.policy = policy_;
     tuned_.level = prepare(policy_, run_).level;
     tuned_.speeds = run_.speeds;
@@ -104,7 +104,7 @@ class TuneSearch {
   RunOptions run_;
   TuneOptions options_;
   std::vector<Field> numbers_;
-  Tuned tuned_;
+  TuningResult tuned_;
   double best_value_ = kInfinity;
 };
 
@@ -154,17 +154,17 @@ double from_unit_interval(const Field& field, double unit) {
   return std::clamp(value, field.min, field.max);
 }
 
-Tuned tune(const std::vector<TuneCell>& cells, const std::string& policy, const RunOptions& run,
-           const TuneOptions& options) {
+TuningResult tune(const std::vector<TuneCell>& cells, const std::string& policy,
+                  const RunOptions& run, const TuneOptions& options) {
   return TuneSearch(cells, policy, run, options).run();
 }
 
-size_t best_of(const std::vector<Tuned>& tuned) {
-  const auto sum_of = [](const Tuned& one) { return log_sum(one.jct_s); };
+size_t best_of(const std::vector<TuningResult>& tuned) {
+  const auto sum_of = [](const TuningResult& one) { return log_sum(one.jct_s); };
   return static_cast<size_t>(std::ranges::min_element(tuned, {}, sum_of) - tuned.begin());
 }
 
-std::string tuned_yaml(const Tuned& tuned, const std::vector<TuneCell>& cells,
+std::string tuned_yaml(const TuningResult& tuned, const std::vector<TuneCell>& cells,
                        const TuneOptions& options) {
   YAML::Emitter out;
   const auto entry = [&](const std::string& key, const std::string& value) {

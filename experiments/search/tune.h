@@ -21,7 +21,7 @@ struct TuneOptions {
   std::function<void(const std::string& line)> progress;  // may be empty
 };
 
-struct Tuned {
+struct TuningResult {
   std::string policy;
   Level level = Level::kBlind;
   SpeedInformation speeds = SpeedInformation::kExact;
@@ -36,11 +36,11 @@ struct Tuned {
 
 // Settings in `run.policy` are fixed. Replays all candidates of a generation in parallel. Throws
 // InputError for an unknown policy or a policy without free numbers; Interrupted. Requires: a cell.
-Tuned tune(const std::vector<TuneCell>& cells, const std::string& policy, const RunOptions& run,
-           const TuneOptions& options);
+TuningResult tune(const std::vector<TuneCell>& cells, const std::string& policy,
+                  const RunOptions& run, const TuneOptions& options);
 
 // Returns the index of the policy with the least JCT, geometric mean over cells.
-size_t best_of(const std::vector<Tuned>& tuned);
+size_t best_of(const std::vector<TuningResult>& tuned);
 
 // Returns the numeric settings of a policy which `given` does not set. Throws InputError if no
 // numeric setting is free.
@@ -53,7 +53,7 @@ double to_unit_interval(const Field& field, double value);
 double from_unit_interval(const Field& field, double unit);
 
 // Returns the policy's YAML file: name, settings and provenance.
-std::string tuned_yaml(const Tuned& tuned, const std::vector<TuneCell>& cells,
+std::string tuned_yaml(const TuningResult& tuned, const std::vector<TuneCell>& cells,
                        const TuneOptions& options);
 
 }  // namespace yard

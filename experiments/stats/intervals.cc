@@ -15,7 +15,7 @@ namespace {
 std::vector<std::vector<double>> leave_one_out(const std::vector<int>& sizes,
                                                const Statistic& statistic) {
   std::vector<std::vector<double>> out(sizes.size());
-  SampledIndices picks = all_members(sizes);
+  SampledIndices picks = all_indices_by_group(sizes);
   for (size_t g = 0; g < sizes.size(); ++g) {
     if (sizes[g] < 2) continue;
     const std::vector<int> all = picks[g];
@@ -54,9 +54,9 @@ double student_quantile(double p, double degrees) {
 
 Interval bca_interval(const std::vector<int>& sizes, const Statistic& statistic, double level,
                       const Rng& rng, int draws) {
-  const double whole = statistic(all_members(sizes));
+  const double whole = statistic(all_indices_by_group(sizes));
   std::vector<double> drawn(static_cast<size_t>(draws));
-  SampledIndices picks = all_members(sizes);
+  SampledIndices picks = all_indices_by_group(sizes);
   for (int d = 0; d < draws; ++d) {
     for (size_t g = 0; g < sizes.size(); ++g) {
       if (sizes[g] < 2) continue;
@@ -96,7 +96,7 @@ Interval jackknife_interval(const std::vector<int>& sizes, const Statistic& stat
     variance += of_group;
     degrees_divisor += of_group * of_group / (n - 1);
   }
-  const double whole = statistic(all_members(sizes));
+  const double whole = statistic(all_indices_by_group(sizes));
   if (variance == 0) return {whole, whole};
   const double degrees = variance * variance / degrees_divisor;
   const double half = student_quantile((1 + level) / 2, degrees) * std::sqrt(variance);
@@ -118,7 +118,7 @@ double lag1_correlation(std::span<const double> values) {
   return scale > 0 ? both / scale : 0;
 }
 
-SampledIndices all_members(const std::vector<int>& sizes) {
+SampledIndices all_indices_by_group(const std::vector<int>& sizes) {
   SampledIndices picks;
   for (const int size : sizes) picks.push_back(indices_up_to(size));
   return picks;
@@ -136,10 +136,11 @@ double sum_of_picked(const std::vector<double>& values, std::span<const int> pic
   return sum;
 }
 
-double BlockSums::ratio_of_sample(std::span<const int> seeds, std::span<const int> picks) const {
+double BlockSums::ratio_of_sample(std::span<const int> seeds,
+                                  std::span<const int> sampled_blocks) const {
   double sum = 0;
-  for (const int s : seeds) sum += sum_of_picked(ours[static_cast<size_t>(s)], picks);
-  return sum / static_cast<double>(seeds.size()) / sum_of_picked(theirs, picks);
+  for (const int s : seeds) sum += sum_of_picked(ours[static_cast<size_t>(s)], sampled_blocks);
+  return sum / static_cast<double>(seeds.size()) / sum_of_picked(theirs, sampled_blocks);
 }
 
 double BlockSums::ratio() const {

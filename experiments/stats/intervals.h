@@ -48,7 +48,7 @@ struct BlockSums {
   // Returns ours, averaged over seeds, divided by theirs, over all blocks.
   double ratio() const;
   // Returns the ratio for selected seeds and blocks, with repetitions.
-  double ratio_of_sample(std::span<const int> seeds, std::span<const int> picks) const;
+  double ratio_of_sample(std::span<const int> seeds, std::span<const int> sampled_blocks) const;
   std::vector<double> log_ratios() const;  // (B)
 };
 
@@ -57,8 +57,8 @@ std::vector<double> merge_pairs(const std::vector<double>& blocks);
 BlockSums merge_pairs(const BlockSums& sums);
 
 double sum_of_picked(const std::vector<double>& values, std::span<const int> picks);
-std::vector<int> indices_up_to(int size);                   // 0, 1, ... size - 1
-SampledIndices all_members(const std::vector<int>& sizes);  // indices_up_to() each group
+std::vector<int> indices_up_to(int size);                            // 0, 1, ... size - 1
+SampledIndices all_indices_by_group(const std::vector<int>& sizes);  // indices_up_to() each group
 
 // Merges neighbouring pairs while the lag-1 correlation of log ratios exceeds 0.2 and at least 4
 // blocks are left.

@@ -55,8 +55,8 @@ class CellPooling {
     return exp_of(estimate(log_ratio, nullptr));
   }
 
-  Pooled pooled(const Rng& rng) const {
-    Pooled out;
+  PooledResult pooled(const Rng& rng) const {
+    PooledResult out;
     out.ratio = ratio();
     out.oracle_gap_closed = oracle_gap_closed(rng.split(0));
     const Rng iqm = rng.split(1), improvement = rng.split(2);
@@ -123,7 +123,8 @@ class CellPooling {
     // The least log gain over all cells: kMinHeadroomForGap in each.
     const double least = static_cast<double>(cells_.size()) * std::log1p(-kMinHeadroomForGap);
     const auto unbounded = [](const PooledCell& cell) { return cell.bound.empty(); };
-    if (std::ranges::any_of(cells_, unbounded) || !(log_headroom(all_members(sizes_)) <= least)) {
+    if (std::ranges::any_of(cells_, unbounded) ||
+        !(log_headroom(all_indices_by_group(sizes_)) <= least)) {
       return {NAN, {NAN, NAN}};
     }
     const auto share = [&](const SampledIndices& picks) {
@@ -136,7 +137,7 @@ class CellPooling {
 
   // By BCa if `rng` is given and there are enough blocks; otherwise by the jackknife.
   Estimate estimate(const Statistic& statistic, const Rng* rng) const {
-    const double value = statistic(all_members(sizes_));
+    const double value = statistic(all_indices_by_group(sizes_));
     const auto fewest = std::min_element(sizes_.begin() + 1, sizes_.end());
     if (*fewest < 2) return {value, {NAN, NAN}};
     const int degrees =
@@ -162,7 +163,7 @@ class CellPooling {
 
 }  // namespace
 
-Pooled pool(std::vector<PooledCell> cells, const Rng& rng) {
+PooledResult pool(std::vector<PooledCell> cells, const Rng& rng) {
   YARD_CHECK(!cells.empty(), "pooling needs cells");
   align(cells);
   return CellPooling(cells).pooled(rng);

@@ -27,7 +27,7 @@ struct Estimate {
   Interval interval;
 };
 
-struct Pooled {
+struct PooledResult {
   Estimate ratio;  // geometric mean of ours / theirs
   // Oracle gap closed: sum of ln(ours / theirs) over sum of ln(bound / theirs). NaN if a cell has
   // no bound or the headroom is below kMinHeadroomForGap.
@@ -39,8 +39,8 @@ struct Pooled {
 };
 
 // Requires: at least one cell; equal S in all; equal B in all cells of a window.
-Pooled pool(std::vector<PooledCell> cells, const Rng& rng);
-// Returns Pooled::ratio alone.
+PooledResult pool(std::vector<PooledCell> cells, const Rng& rng);
+// Returns PooledResult::ratio alone.
 Estimate pooled_ratio(std::vector<PooledCell> cells);
 
 }  // namespace yard

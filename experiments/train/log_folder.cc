@@ -50,7 +50,7 @@ DecisionLogTrainingFiles::DecisionLogTrainingFiles(const std::string& log, const
       run_sibling_program("yardmaster-serve", {"log", "fit", log, "--out", path_.string(),
                                                "--draws", std::to_string(draws)});
       if (!task.is_null()) {
-        write_file_atomic(path_ / "choices.json", record_choices(log, task, path_, choices()));
+        write_file_atomic(path_ / "choices.json", record_choices(log, task, path_, choices_path()));
       }
     } catch (...) {
       std::error_code ignored;

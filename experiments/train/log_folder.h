@@ -22,7 +22,7 @@ class DecisionLogTrainingFiles {
   // Moves the files into the run's folder. Requires: the run's folder exists.
   void keep();
 
-  std::filesystem::path choices() const { return path_ / "choices.safetensors"; }
+  std::filesystem::path choices_path() const { return path_ / "choices.safetensors"; }
   // Returns the file of the jobs with the run times of draw number `draw`, counted from 0.
   std::filesystem::path jobs(int draw) const;
   std::filesystem::path cluster() const { return path_ / "cluster.yaml"; }

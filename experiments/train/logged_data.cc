@@ -20,7 +20,7 @@ namespace yard {
 
 Agreement agreement_of(const Checkpoint& checkpoint, const RecordedChoices& choices) {
   const auto net = network_of(checkpoint, "training");
-  const std::vector<int64_t> offset = choices.offsets();
+  const std::vector<int64_t> offset = choices.row_offsets();
   const auto steps = static_cast<size_t>(choices.size());
   constexpr size_t kPiece = 512;
   std::vector<uint8_t> agrees(steps), has_choice(steps), action_steps(steps);
@@ -66,7 +66,7 @@ Agreement agreement_of(const Checkpoint& checkpoint, const RecordedChoices& choi
 }
 
 LoggedData::LoggedData(const DecisionLogTrainingFiles& folder, double held_out) : folder_(folder) {
-  const std::string path = folder.choices().string();
+  const std::string path = folder.choices_path().string();
   const RecordedChoices all = unpack_choices(from_safetensors(read_file(path), path),
                                              make_agent("dispatcher", {})->shape(), path);
   const auto& time_s = all.time_s;
@@ -74,8 +74,8 @@ LoggedData::LoggedData(const DecisionLogTrainingFiles& folder, double held_out) 
   const auto limit = static_cast<float>((1 - held_out) * static_cast<double>(over));
   const auto from = std::ranges::find_if(time_s, [&](float s) { return s > limit; });
   const int64_t cut = from - time_s.begin();
-  learned_ = all.part(0, cut);
-  held_out_ = all.part(cut, all.size());
+  learned_ = all.step_range(0, cut);
+  held_out_ = all.step_range(cut, all.size());
   if (learned_.size() == 0 || held_out_.size() == 0) {
     throw InputError("validate_share", "a share that leaves decisions on both sides of the split",
                      std::to_string(learned_.size()) + " before, " +

@@ -188,8 +188,8 @@ Json agreement_json(const Agreement& a) {
 
 }  // namespace
 
-Json off_policy(const fs::path& checkpoint, const DecisionLogTrainingFiles& log,
-                const RecordedChoices* choices, const OffPolicyOptions& options) {
+Json off_policy_estimates(const fs::path& checkpoint, const DecisionLogTrainingFiles& log,
+                          const RecordedChoices* choices, const OffPolicyOptions& options) {
   const FittedSimulator fitted(log, options);
   const CountedJobs& counted = fitted.counted();
   Json out = {{"log", nullptr}, {"value", nullptr}, {"of_ended", nullptr}, {"fit_error", nullptr}};

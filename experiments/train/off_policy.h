@@ -24,11 +24,12 @@ struct OffPolicyOptions {
 //   fit_error if one heuristic decided in the log: ln(its simulated mean / the observed mean)
 //   weighted  importance sampling over blocks of jobs submitted in the time of `choices`,
 //             with its effective sample size
-nlohmann::ordered_json off_policy(const std::filesystem::path& checkpoint,
-                                  const DecisionLogTrainingFiles& log,
-                                  const RecordedChoices* choices, const OffPolicyOptions& options);
+nlohmann::ordered_json off_policy_estimates(const std::filesystem::path& checkpoint,
+                                            const DecisionLogTrainingFiles& log,
+                                            const RecordedChoices* choices,
+                                            const OffPolicyOptions& options);
 
-// Returns the result of off_policy() as a few lines of text.
+// Returns the result of off_policy_estimates() as a few lines of text.
 std::string off_policy_text(const nlohmann::ordered_json& found);
 
 }  // namespace yard

@@ -98,7 +98,7 @@ class Session {
       const TrainingData::ValidationResult result = validate(trained, agent_.checkpoint(trained));
       if (update == 0) untrained_ = result.log_ratios;
       latest_ = gain_over_untrained(result);
-      const TrainingData::ReportedScore reported = training_data_->reported(result.score);
+      const TrainingData::ReportedScore reported = training_data_->to_reported_score(result.score);
       run_->log(
           fmt::format("update {}: validation {} {:.5f}{}", update, reported.name, reported.value,
                       latest_ ? ", ratio to the untrained network " + text_of(*latest_) : ""));
@@ -113,12 +113,13 @@ class Session {
       write_metrics(stats);
       if (stats.update > 0) {
         const double score = trainer_->latest_score();
-        const TrainingData::ReportedScore latest = training_data_->reported(score);
+        const TrainingData::ReportedScore latest = training_data_->to_reported_score(score);
         // A score of 0 means no validation yet, except for a clone: there it is full agreement.
         const bool is = std::isfinite(score) && (score > 0 || latest.name == "agreement");
         return line.show(stats, is ? fmt::format("{} {:.4f}", latest.name, latest.value) : "-");
       }
-      const TrainingData::ReportedScore reported = training_data_->reported(stats.validation);
+      const TrainingData::ReportedScore reported =
+          training_data_->to_reported_score(stats.validation);
       line.note(fmt::format(
           "update 0, the untrained network with the same sampling of actions: {} {:.4f} ({})",
           reported.name, reported.value, training_data_->score_description(agent_.expert_name())));
@@ -221,13 +222,14 @@ class Session {
 
   Checkpoint scored(const TrainingResult& trained, int update, double score) const {
     Checkpoint out = agent_.checkpoint(trained);
-    const TrainingData::ReportedScore reported = training_data_->reported(score);
+    const TrainingData::ReportedScore reported = training_data_->to_reported_score(score);
     nlohmann::ordered_json scores = {{"validation_" + reported.name, reported.value},
                                      {"update", update}};
     // The untrained network's score is known from its own validation on.
     const double untrained = update == 0 ? score : trainer_->untrained_score();
     if (untrained > 0) {
-      scores["untrained_validation_" + reported.name] = training_data_->reported(untrained).value;
+      scores["untrained_validation_" + reported.name] =
+          training_data_->to_reported_score(untrained).value;
       if (reported.name == "ratio") scores["ratio_untrained"] = score / untrained;
     }
     scores["trace_sha256"] = training_data_->sha256();
@@ -247,7 +249,7 @@ class Session {
     }
     for (const auto& [name, value] : s.metrics) row.emplace_back("losses/" + name, value);
     if (s.validation > 0) {
-      const TrainingData::ReportedScore reported = training_data_->reported(s.validation);
+      const TrainingData::ReportedScore reported = training_data_->to_reported_score(s.validation);
       row.emplace_back("validation/" + reported.name, reported.value);
       if (latest_) {
         row.emplace_back("validation/ratio_untrained", latest_->ratio);
@@ -380,8 +382,8 @@ class Session {
     if (training_data != nullptr) choices = training_data->held_out();
     const OffPolicyOptions options{.draws = setup_.data.log_draws,
                                    .cost_scale = setup_.data.cost_scale};
-    const nlohmann::ordered_json found =
-        off_policy(run_->checkpoints() / "best", *log_, choices ? &*choices : nullptr, options);
+    const nlohmann::ordered_json found = off_policy_estimates(
+        run_->checkpoints() / "best", *log_, choices ? &*choices : nullptr, options);
     write_file_atomic(run_->evaluations() / "off_policy.json", found.dump(2) + "\n");
     std::fputs(off_policy_text(found).c_str(), stderr);
   }

@@ -43,7 +43,7 @@ class TrainingData {
     std::string name;
     double value;
   };
-  virtual ReportedScore reported(double score) const { return {"ratio", score}; }
+  virtual ReportedScore to_reported_score(double score) const { return {"ratio", score}; }
 
   // Describes the reported score: "mean JCT over that of las on 3 validation windows". `heuristic`:
   // the name of the policy which validation compares with.

@@ -129,7 +129,7 @@ void choose_order(Settings& settings, const std::vector<Field>& agent, const std
 
 }  // namespace
 
-void complete_settings(Settings& settings) {
+void add_implied_settings(Settings& settings) {
   const auto unless_set = [&](const std::string& key, const std::string& value,
                               const std::string& origin) {
     if (settings.find(key) == nullptr) settings.set(key, value, origin);

@@ -25,7 +25,7 @@ struct TrainingSetup {
 // Adds settings which were not given and follow from given settings. A training run which starts
 // from a checkpoint takes the checkpoint's agent and network settings. A training run on a decision
 // log clones the log's policy. Throws InputError.
-void complete_settings(Settings& settings);
+void add_implied_settings(Settings& settings);
 
 // Parses and checks settings. Throws InputError, too, if `ranks` cannot share the environments.
 TrainingSetup read_setup(const Settings& settings, int ranks);

@@ -88,8 +88,10 @@ struct Row {
   std::vector<WaitFigures> by;  // (C)
   std::vector<Change> changes;  // (C)  element 0 is the baseline against itself
 
-  // Returns whether the row has enough jobs to be named in a verdict on candidate `c`.
-  bool has_enough_jobs_for_verdict(size_t c) const { return changes[c].jobs >= kMinJobsPerGroup; }
+  // Returns whether the row has enough jobs to be named in a verdict on a candidate.
+  bool has_enough_jobs_for_verdict(size_t candidate) const {
+    return changes[candidate].jobs >= kMinJobsPerGroup;
+  }
 };
 
 // Rows by one attribute of jobs; empty if no job has the attribute.

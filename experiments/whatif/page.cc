@@ -111,13 +111,13 @@ class Page {
   std::string headline() const {
     const Verdict* first = headline_verdict(comparison_, verdicts_);
     if (first == nullptr && !verdicts_.empty()) first = &verdicts_.front();
-    return first != nullptr ? first->headline : fit_to_log_text(comparison_);
+    return first != nullptr ? first->headline : baseline_fit_text(comparison_);
   }
 
   std::string intro() const {
     return fmt::format("<p>{} of {} simulated on {}. {}</p>\n", jobs_text(comparison_.all.jobs),
                        escape(facts_.source), escape(facts_.cluster),
-                       escape(fit_to_log_text(comparison_)));
+                       escape(baseline_fit_text(comparison_)));
   }
 
   std::string verdict_list() const {

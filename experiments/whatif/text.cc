@@ -154,7 +154,7 @@ class Printer {
 }  // namespace
 
 std::string text_of(const Comparison& comparison, const std::vector<Verdict>& verdicts,
-                    const Headings& headings) {
+                    const ReportHeader& headings) {
   std::string out =
       fmt::format("{}: {} with a logged start, on {}\n\n", headings.source,
                   pluralised_count_text(comparison.all.jobs, "job"), headings.cluster);
@@ -170,7 +170,7 @@ std::string text_of(const Comparison& comparison, const std::vector<Verdict>& ve
     out += printer.table(comparison.by_partition, "by partition", kMaxGroups);
     out += printer.short_table(comparison.by_user, "by user, most jobs first", kMaxGroups);
   }
-  out += "\n" + wrapped(fit_to_log_text(comparison), 0);
+  out += "\n" + wrapped(baseline_fit_text(comparison), 0);
   for (const Verdict& verdict : verdicts) out += "\n" + wrapped(verdict.text(), 2);
   if (verdicts.empty()) {
     out += wrapped("To compare other policies with it: --policy " + comparison.candidates[0].name +

@@ -9,12 +9,12 @@
 
 namespace yard::whatif {
 
-struct Headings {
+struct ReportHeader {
   std::string source, cluster;
   std::vector<std::string> limitations;
 };
 
 std::string text_of(const Comparison& comparison, const std::vector<Verdict>& verdicts,
-                    const Headings& headings);
+                    const ReportHeader& headings);
 
 }  // namespace yard::whatif

@@ -124,7 +124,7 @@ class VerdictWriter {
   }
 
   std::string headline_losses() const {
-    if (!verdict_.has_losses()) {
+    if (!verdict_.has_longer_waits()) {
       if (comparison_.all.changes[verdict_.candidate].same) return ".";
       return ", and no " + classes_text() + " waits over 10 % longer" +
              (verdict_.small_classes == 0
@@ -193,7 +193,7 @@ class VerdictWriter {
 
   std::string longest_text() const {
     const Change& overall = comparison_.all.changes[verdict_.candidate];
-    if (!verdict_.has_losses()) {
+    if (!verdict_.has_longer_waits()) {
       return "No " + classes_text() + (comparison_.by_user.rows.empty() ? "" : " and no user") +
              " waits over 10 % longer. The longest wait grows by at most 10 %." +
              and_small_classes();
@@ -301,7 +301,7 @@ std::vector<Verdict> verdicts_of(const Comparison& comparison) {
   return out;
 }
 
-std::string fit_to_log_text(const Comparison& comparison) {
+std::string baseline_fit_text(const Comparison& comparison) {
   const double ratio = comparison.logged_ratio;  // NaN if nothing waited
   std::string out = comparison.candidates[0].name + " in place of the site's own scheduler: ";
   if (!std::isfinite(ratio)) {

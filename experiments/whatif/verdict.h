@@ -27,14 +27,16 @@ struct Verdict {
 
   std::string text() const;
 
-  bool has_losses() const { return !sizes.empty() || !partitions.empty() || users > 0 || longest; }
+  bool has_longer_waits() const {
+    return !sizes.empty() || !partitions.empty() || users > 0 || longest;
+  }
 };
 
 // Returns a verdict for each candidate but the baseline. Verdicts point into `comparison`.
 std::vector<Verdict> verdicts_of(const Comparison& comparison);
 
 // Says how well the baseline reproduces the log: "fifo in place of ...: mean wait 0.40 times ...".
-std::string fit_to_log_text(const Comparison& comparison);
+std::string baseline_fit_text(const Comparison& comparison);
 
 // Returns the verdict for a page's headline, on the candidate with the least mean wait among those
 // which need neither preemption nor run times and end all jobs. Null if there is no such candidate.

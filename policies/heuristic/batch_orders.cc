@@ -42,7 +42,7 @@ class BatchOrder final : public PlacementRulePolicy<PlacementConfig, Level::kEst
   size_t memory_bytes(const View& view) const override {
     return RollingEstimate::bytes(view) + RankedQueue::bytes(view);
   }
-  size_t lasting_bytes(const View& view) const override { return RollingEstimate::bytes(view); }
+  size_t kept_memory_bytes(const View& view) const override { return RollingEstimate::bytes(view); }
 
   void decide(const View& view, Memory& memory, Draft& draft) const override {
     BumpAllocator bump(memory.data());

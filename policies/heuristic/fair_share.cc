@@ -45,7 +45,7 @@ class FairShare final : public PlacementRulePolicy<Config> {
   size_t memory_bytes(const View& view) const override {
     return RankedQueue::bytes(view, lanes(view));
   }
-  size_t lasting_bytes(const View&) const override { return 0; }
+  size_t kept_memory_bytes(const View&) const override { return 0; }
 
   void decide(const View& view, Memory& memory, Draft& draft) const override {
     if (view.num_waiting() == 0) return;

@@ -31,7 +31,7 @@ class Gandiva final : public PlacementRulePolicy<Config> {
   using PlacementRulePolicy::PlacementRulePolicy;
 
   size_t memory_bytes(const View& view) const override { return RankedQueue::bytes(view); }
-  size_t lasting_bytes(const View&) const override { return 0; }
+  size_t kept_memory_bytes(const View&) const override { return 0; }
 
   void decide(const View& view, Memory& memory, Draft& draft) const override {
     if (view.num_waiting() == 0) return;

@@ -82,7 +82,7 @@ class History : public PlacementRulePolicy<Config, Level::kHistory> {
   size_t memory_bytes(const View& view) const override {
     return Expected::bytes(view) + RankedQueue::bytes(view);
   }
-  size_t lasting_bytes(const View& view) const override { return Expected::bytes(view); }
+  size_t kept_memory_bytes(const View& view) const override { return Expected::bytes(view); }
 
   void decide(const View& view, Memory& memory, Draft& draft) const override {
     const Expected expected(view, memory.data(), config_.predictor, life_);

@@ -75,15 +75,15 @@ class ByServiceQueues final : public ServiceQueuePolicy<kVariant> {
   static bool preempts() { return true; }
 
   size_t memory_bytes(const View& view) const override {
-    return lasting_bytes(view) + RankedQueue::bytes(view, kLanes) +
+    return kept_memory_bytes(view) + RankedQueue::bytes(view, kLanes) +
            LinearKeyTreap::bytes(view.capacity()) + VictimIndex::bytes(view, indexed());
   }
-  size_t lasting_bytes(const View& view) const override {
+  size_t kept_memory_bytes(const View& view) const override {
     return ServiceQueues::bytes(view, queues_) +
            (kPlacementRule ? BumpAllocator::bytes<uint8_t>(view.capacity()) : 0);
   }
 
-  void rebuild(const View& view, Memory& memory) const override {
+  void rebuild_memory(const View& view, Memory& memory) const override {
     BumpAllocator bump(memory.data());
     ServiceQueues(view, queues_, bump).rebuild();
   }
@@ -120,14 +120,14 @@ class ByServiceQueues final : public ServiceQueuePolicy<kVariant> {
         rank(slot);
       }
     };
-    const bool all_moved = queues.begin() || ranked.fresh();
+    const bool all_moved = queues.begin() || ranked.was_just_created();
     for (int32_t i = 0; i < view.num_changed(); ++i) {
       const int32_t slot = view.changed(i);
       if (!all_moved && view.phase(slot) == Phase::kWaiting) rank(slot);
       update(slot);
     }
-    for (const int32_t slot : queues.moved()) update(slot);
-    if (ranked.fresh()) {
+    for (const int32_t slot : queues.moved_holders()) update(slot);
+    if (ranked.was_just_created()) {
       for (const int32_t slot : view.held()) update(slot);
     }
     if (all_moved) rank_all();
@@ -135,9 +135,9 @@ class ByServiceQueues final : public ServiceQueuePolicy<kVariant> {
     serve_in_key_order(
         view, ranked, holders, rule,
         [&](int32_t slot) { return queues.key_after_preemption(slot); }, draft);
-    if (queues.on_plan(draft.plan())) rank_all();
+    if (queues.update_after_plan(draft.plan())) rank_all();
     for (const Edit& edit : draft.plan().edits) update(edit.job.slot);
-    for (const int32_t slot : queues.moved()) update(slot);
+    for (const int32_t slot : queues.moved_holders()) update(slot);
     victim_index.refresh();
     // No event occurs when a running job passes a limit, so a timer is set.
     const int64_t next_us = queues.next_us();

@@ -121,7 +121,7 @@ class Expectation {
                           view_.training_metric_after(slot_, work_us));
     }
     const std::optional<LossFit> fit = fit_loss(points);
-    return fit ? fit->work_until(target).value_or(done) - done : 0;
+    return fit ? fit->work_until_loss(target).value_or(done) - done : 0;
   }
 
   const View& view_;

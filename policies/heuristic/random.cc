@@ -19,7 +19,7 @@ class Random final : public PlacementRulePolicy<Config> {
   using PlacementRulePolicy::PlacementRulePolicy;
 
   size_t memory_bytes(const View& view) const override { return RankedQueue::bytes(view); }
-  size_t lasting_bytes(const View&) const override { return 0; }
+  size_t kept_memory_bytes(const View&) const override { return 0; }
 
   void decide(const View& view, Memory& memory, Draft& draft) const override {
     BumpAllocator bump(memory.data());

@@ -31,7 +31,7 @@ class ShortestRemaining : public PlacementRulePolicy<Config, RemainingTime::kLev
     return RankedQueue::bytes(view) + LinearKeyTreap::bytes(view.capacity()) +
            VictimIndex::bytes(view, placement_);
   }
-  size_t lasting_bytes(const View&) const override { return 0; }
+  size_t kept_memory_bytes(const View&) const override { return 0; }
 
   void decide(const View& view, Memory& memory, Draft& draft) const override {
     BumpAllocator bump(memory.data());
@@ -50,7 +50,7 @@ class ShortestRemaining : public PlacementRulePolicy<Config, RemainingTime::kLev
     };
     push_newly_waiting(view, ranked, waiting_key);
     for (int32_t i = 0; i < view.num_changed(); ++i) update(view.changed(i));
-    if (ranked.fresh()) {
+    if (ranked.was_just_created()) {
       for (const int32_t slot : view.held()) update(slot);
     }
     TreapGpuHolders holders(held, victim_index, view.now_us());

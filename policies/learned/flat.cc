@@ -33,21 +33,22 @@ class Flat final : public NativeNetwork {
                                         const OnnxGraph::Value& cluster) const override {
     // Fills the window with rows of zeros.
     const int64_t window = shape_.rows, f = shape_.row_features;
-    const auto zeros = g.add("ConstantOfShape", {g.integers({window, f})});
-    const auto filled = g.slice(g.concat(rows, zeros, 0), g.integers({0}), g.integers({window}));
+    const auto zeros = g.add("ConstantOfShape", {g.integer_constant({window, f})});
+    const auto filled =
+        g.slice(g.concat(rows, zeros, 0), g.integer_constant({0}), g.integer_constant({window}));
     const auto context = g.linear(cluster, "window.cluster", g.weight("window.bias"));
     const auto x = g.relu(
         g.add("Gemm", {g.reshape(filled, {1, window * f}), g.weight("window.rows"), context}));
     const auto all = g.reshape(g.mlp(x, "trunk", 2), {window + 1});
-    return OnnxScores{g.slice(all, g.integers({0}), g.count(rows)),
-                      g.slice(all, g.integers({window}), g.integers({window + 1}))};
+    return OnnxScores{g.slice(all, g.integer_constant({0}), g.count(rows)),
+                      g.slice(all, g.integer_constant({window}), g.integer_constant({window + 1}))};
   }
 
-  Settings settings() const override { return with_hidden(window_.hidden()); }
+  Settings settings() const override { return settings_with_hidden_size(window_.hidden_size()); }
 
  private:
   static const TrainedWeights& checked(const TrainedWeights& weights) {
-    const int64_t hidden = length_of(weights, "window.bias");
+    const int64_t hidden = vector_length(weights, "window.bias");
     auto shapes = Normaliser::shapes(weights.shape);
     shapes.merge(WindowLayer::shapes("window", weights.shape, hidden));
     shapes.merge(Mlp::shapes("trunk", {hidden, hidden, weights.shape.actions()}));

@@ -20,12 +20,12 @@ Observation GoldenState::observation() {
   return o;
 }
 
-double GoldenState::difference(std::span<const float> other) const {
+double GoldenState::max_logit_difference(std::span<const float> other_logits) const {
   double largest = 0;
   for (size_t a = 0; a < logits.size(); ++a) {
     if (mask[a] == 0) continue;
-    if (!std::isfinite(other[a])) return std::numeric_limits<double>::infinity();
-    largest = std::max<double>(largest, std::abs(other[a] - logits[a]));
+    if (!std::isfinite(other_logits[a])) return std::numeric_limits<double>::infinity();
+    largest = std::max<double>(largest, std::abs(other_logits[a] - logits[a]));
   }
   return largest;
 }

@@ -20,8 +20,9 @@ struct GoldenState {
 
   Observation observation();  // points into this
 
-  // Returns the largest |logits - other| over legal actions; infinite if `other` is not finite.
-  double difference(std::span<const float> other) const;
+  // Returns the largest |logits - other_logits| over legal actions; infinite if `other_logits` is
+  // not finite.
+  double max_logit_difference(std::span<const float> other_logits) const;
 };
 
 Tensors pack_golden(const std::vector<GoldenState>& states, const ObservationShape& shape);

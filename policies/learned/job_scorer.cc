@@ -5,7 +5,7 @@ namespace {
 
 // Returns the weights after checking their shapes against those that follow from the first layer.
 const TrainedWeights& checked(const TrainedWeights& weights) {
-  return check_tensors(weights, job_scorer_shapes(length_of(weights, "b1"), weights.shape));
+  return check_tensors(weights, job_scorer_shapes(vector_length(weights, "b1"), weights.shape));
 }
 
 const NativeNetworkRegistry::Add<JobScorer> kJobScorer{"job-scorer", {}};
@@ -70,8 +70,10 @@ std::optional<OnnxScores> JobScorer::export_onnx(OnnxGraph& g, const OnnxGraph::
   auto h = g.relu(g.linear(rows, "w1_job", context));
   h = g.relu(g.linear(h, "w2", g.weight("b2")));
   const auto score = g.add("Add", {g.add("MatMul", {h, g.weight("w3")}), g.weight("b3")});
-  const auto rows_or_one = g.add("Max", {g.count(rows), g.integers({1})});  // no rows: mean 0
-  const auto pool = g.add("Div", {g.add("ReduceSum", {h, g.integers({0})}), g.real(rows_or_one)});
+  const auto rows_or_one =
+      g.add("Max", {g.count(rows), g.integer_constant({1})});  // no rows: mean 0
+  const auto pool =
+      g.add("Div", {g.add("ReduceSum", {h, g.integer_constant({0})}), g.real(rows_or_one)});
   const auto noop_bias = g.linear(cluster, "w4_cluster", g.weight("b4"));
   const auto n = g.relu(g.linear(pool, "w4_pool", noop_bias));
   return OnnxScores{score, g.add("Add", {g.add("MatMul", {n, g.weight("w5")}), g.weight("b5")})};

@@ -18,7 +18,7 @@ class JobScorer final : public NativeNetwork {
   explicit JobScorer(const TrainedWeights& weights);
 
   void forward(const Observation& observation, std::span<float> logits) const override;
-  Settings settings() const override { return with_hidden(w2_.rows()); }
+  Settings settings() const override { return settings_with_hidden_size(w2_.rows()); }
   std::optional<OnnxScores> export_onnx(OnnxGraph& graph, const OnnxGraph::Value& rows,
                                         const OnnxGraph::Value& cluster) const override;
 

@@ -31,7 +31,7 @@ class Kernel final : public NativeNetwork {
 
   std::optional<OnnxScores> export_onnx(OnnxGraph& g, const OnnxGraph::Value& rows,
                                         const OnnxGraph::Value& cluster) const override {
-    return OnnxScores{g.mlp(g.append_to_rows(rows, cluster), "kernel", 4),
+    return OnnxScores{g.mlp(g.append_to_each_row(rows, cluster), "kernel", 4),
                       g.mlp(cluster, "nothing", 1)};
   }
 

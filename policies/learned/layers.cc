@@ -38,7 +38,7 @@ const TrainedWeights& check_tensors(const TrainedWeights& weights, const Shapes&
   return weights;
 }
 
-int64_t length_of(const TrainedWeights& weights, const std::string& name) {
+int64_t vector_length(const TrainedWeights& weights, const std::string& name) {
   const auto it = weights.tensors.find(name);
   const std::string expected = "a vector " + name + " of 1 to " + std::to_string(kMaxHidden);
   if (it == weights.tensors.end()) throw InputError(weights.where, expected, "none");
@@ -49,7 +49,7 @@ int64_t length_of(const TrainedWeights& weights, const std::string& name) {
   return shape[0];
 }
 
-Settings with_hidden(int64_t hidden) {
+Settings settings_with_hidden_size(int64_t hidden) {
   Settings out;
   out.set("hidden", std::to_string(hidden), "weights");
   return out;

@@ -21,10 +21,10 @@ const TrainedWeights& check_tensors(const TrainedWeights& weights, const Shapes&
 
 // Returns the length of the vector `name` among the weights. Throws InputError if the vector is
 // missing, empty or longer than kMaxHidden.
-int64_t length_of(const TrainedWeights& weights, const std::string& name);
+int64_t vector_length(const TrainedWeights& weights, const std::string& name);
 
 // Returns the settings of a network whose only setting is `hidden`.
-Settings with_hidden(int64_t hidden);
+Settings settings_with_hidden_size(int64_t hidden);
 
 // Requires: the tensor `name` exists and has one dimension (vector_of) or two (matrix_of).
 Vector vector_of(const Tensors& tensors, const std::string& name);
@@ -59,7 +59,7 @@ class WindowLayer {
 
   Vector operator()(const RowMatrix& rows, const Vector& cluster) const;  // (H)
 
-  int64_t hidden() const { return bias_.size(); }
+  int64_t hidden_size() const { return bias_.size(); }
 
  private:
   RowMatrix rows_, cluster_;

@@ -74,7 +74,7 @@ OnnxGraph::Value OnnxGraph::constant(const Tensor& tensor) {
   return name;
 }
 
-OnnxGraph::Value OnnxGraph::integers(const std::vector<int64_t>& values) {
+OnnxGraph::Value OnnxGraph::integer_constant(const std::vector<int64_t>& values) {
   Value name = next("integers");
   add_initialiser(name, kInt64, {static_cast<int64_t>(values.size())}, raw(values));
   return name;
@@ -111,9 +111,9 @@ OnnxGraph::Value OnnxGraph::real(const Value& integers) {
   return add("Cast", {integers}, {{"to", kFloat}});
 }
 
-OnnxGraph::Value OnnxGraph::append_to_rows(const Value& rows, const Value& one) {
-  const Value shape = concat(count(rows), integers({1}), 0);
-  return concat(rows, add("Expand", {one, shape}), 1);
+OnnxGraph::Value OnnxGraph::append_to_each_row(const Value& rows, const Value& suffix) {
+  const Value shape = concat(count(rows), integer_constant({1}), 0);
+  return concat(rows, add("Expand", {suffix, shape}), 1);
 }
 
 std::string OnnxGraph::model(const std::string& name) const {

@@ -35,7 +35,7 @@ class OnnxGraph {
   // Returns the weight `name`, which keeps its name in the graph. Requires: the weight exists.
   Value weight(const std::string& name);
   Value constant(const Tensor& tensor);
-  Value integers(const std::vector<int64_t>& values);  // one-dimensional
+  Value integer_constant(const std::vector<int64_t>& values);  // one-dimensional
 
   // Adds the operator `op` and returns its first output. The name "" omits an optional input.
   Value add(const std::string& op, const std::vector<Value>& inputs,
@@ -51,7 +51,7 @@ class OnnxGraph {
     return add("Concat", {a, b}, {{"axis", axis}});
   }
   Value reshape(const Value& x, const std::vector<int64_t>& shape) {
-    return add("Reshape", {x, integers(shape)});
+    return add("Reshape", {x, integer_constant(shape)});
   }
   // Returns rows [from, to) of `x`; `from` and `to` are one-dimensional integer tensors.
   Value slice(const Value& x, const Value& from, const Value& to) {
@@ -60,8 +60,8 @@ class OnnxGraph {
   // Returns the number of rows of `x` as an integer tensor of length 1.
   Value count(const Value& x) { return add("Shape", {x}, {{"end", int64_t{1}}}); }
   Value real(const Value& integers);
-  // Appends `one` (1, C) to each row of `rows` (R, F), which gives (R, F + C).
-  Value append_to_rows(const Value& rows, const Value& one);
+  // Appends `suffix` (1, C) to each row of `rows` (R, F), which gives (R, F + C).
+  Value append_to_each_row(const Value& rows, const Value& suffix);
 
   // Returns the bytes of the ONNX file; equal graphs have equal bytes.
   std::string model(const std::string& name) const;

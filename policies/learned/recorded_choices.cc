@@ -67,31 +67,32 @@ void RecordedChoices::add(const Observation& seen) {
   put(shape.rows);
 }
 
-std::vector<int64_t> RecordedChoices::offsets() const {
+std::vector<int64_t> RecordedChoices::row_offsets() const {
   std::vector<int64_t> out = {0};
   for (const int32_t n : rows) out.push_back(out.back() + n);
   return out;
 }
 
-RecordedChoices RecordedChoices::part(int64_t from, int64_t to) const {
-  const std::vector<int64_t> offset = offsets();
-  const int64_t row = offset[static_cast<size_t>(from)], end = offset[static_cast<size_t>(to)];
+RecordedChoices RecordedChoices::step_range(int64_t from_step, int64_t to_step) const {
+  const std::vector<int64_t> offset = row_offsets();
+  const int64_t row = offset[static_cast<size_t>(from_step)],
+                end = offset[static_cast<size_t>(to_step)];
   const auto cut = [](const auto& column, int64_t begin, int64_t over) {
     return std::vector(column.begin() + begin, column.begin() + over);
   };
   RecordedChoices out;
   out.shape = shape;
-  out.rows = cut(rows, from, to);
+  out.rows = cut(rows, from_step, to_step);
   out.jobs = cut(jobs, row * shape.row_features, end * shape.row_features);
-  out.cluster = cut(cluster, from * shape.cluster_features, to * shape.cluster_features);
-  out.prior = cut(prior, row + from, end + to);
-  out.action = cut(action, from, to);
-  out.decision = cut(decision, from, to);
-  out.time_s = cut(time_s, from, to);
-  out.probability = cut(probability, from, to);
+  out.cluster = cut(cluster, from_step * shape.cluster_features, to_step * shape.cluster_features);
+  out.prior = cut(prior, row + from_step, end + to_step);
+  out.action = cut(action, from_step, to_step);
+  out.decision = cut(decision, from_step, to_step);
+  out.time_s = cut(time_s, from_step, to_step);
+  out.probability = cut(probability, from_step, to_step);
   for (size_t m = 0; m < missed_decision.size(); ++m) {
-    const bool before = from > 0 && missed_time_s[m] < time_s[static_cast<size_t>(from)];
-    const bool after = to < size() && missed_time_s[m] >= time_s[static_cast<size_t>(to)];
+    const bool before = from_step > 0 && missed_time_s[m] < time_s[static_cast<size_t>(from_step)];
+    const bool after = to_step < size() && missed_time_s[m] >= time_s[static_cast<size_t>(to_step)];
     if (before || after) continue;
     out.missed_decision.push_back(missed_decision[m]);
     out.missed_time_s.push_back(missed_time_s[m]);
@@ -145,7 +146,7 @@ RecordedChoices unpack_choices(const Tensors& tensors, const ObservationShape& s
   RecordedChoices out;
   out.shape = shape;
   out.rows = from.integers("rows", -1, shape.rows);
-  const int64_t steps = out.size(), rows = out.offsets().back();
+  const int64_t steps = out.size(), rows = out.row_offsets().back();
   out.jobs = from.tensor("jobs", {rows, shape.row_features}).data;
   out.cluster = from.tensor("cluster", {steps, shape.cluster_features}).data;
   out.prior = from.tensor("prior", {rows + steps}).data;
@@ -156,7 +157,7 @@ RecordedChoices unpack_choices(const Tensors& tensors, const ObservationShape& s
   out.missed_decision = from.integers("missed_decision", -1, kMaxExactFloat);
   const auto missed = static_cast<int64_t>(out.missed_decision.size());
   out.missed_time_s = from.tensor("missed_time_s", {missed}).data;
-  const std::vector<int64_t> offset = out.offsets();
+  const std::vector<int64_t> offset = out.row_offsets();
   for (int64_t i = 0; i < steps; ++i) {
     const auto s = static_cast<size_t>(i);
     const bool legal =

@@ -35,14 +35,14 @@ struct RecordedChoices {
   void add(const Observation& seen);
 
   // Returns where each step's rows begin in `jobs` (I + 1). The priors of step i begin i later.
-  std::vector<int64_t> offsets() const;
+  std::vector<int64_t> row_offsets() const;
 
-  // Returns the steps [from, to) and the missed actions between the times of `from` and `to`. The
+  // Returns the steps [from_step, to_step) and the missed actions between their times. The
   // first part also has all earlier steps, the last part all later steps.
-  RecordedChoices part(int64_t from, int64_t to) const;
+  RecordedChoices step_range(int64_t from_step, int64_t to_step) const;
 
   // Writes step i to `out` as a task's observe() would. Rows that do not exist are left unchanged.
-  // `offset`: offsets()[i]. Requires: `out` has room for all rows.
+  // `offset`: row_offsets()[i]. Requires: `out` has room for all rows.
   void write_observation(int64_t i, int64_t offset, Observation& out) const;
 };
 

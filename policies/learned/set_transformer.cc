@@ -74,7 +74,7 @@ class SetTransformer final : public NativeNetwork {
     const auto layer_norm = [&](const OnnxGraph::Value& x) {
       return g.add("LayerNormalization", {x, ones}, {{"epsilon", kLayerNormEps}});
     };
-    const auto e = g.relu(g.mlp(g.append_to_rows(rows, cluster), "embed", 1));
+    const auto e = g.relu(g.mlp(g.append_to_each_row(rows, cluster), "embed", 1));
     const auto attention_logits = g.add("Gemm", {g.linear(e, "query", ""), g.linear(e, "key", "")},
                                         {{"alpha", scale}, {"transB", int64_t{1}}});
     const auto attended = g.add("MatMul", {g.add("Softmax", {attention_logits}), e});
@@ -87,12 +87,12 @@ class SetTransformer final : public NativeNetwork {
                       g.mlp(g.concat(g.reshape(pooled, {1, h}), cluster, 1), "nothing", 2)};
   }
 
-  Settings settings() const override { return with_hidden(seed_.size()); }
+  Settings settings() const override { return settings_with_hidden_size(seed_.size()); }
 
  private:
   static const TrainedWeights& checked(const TrainedWeights& weights) {
     const ObservationShape& s = weights.shape;
-    const int64_t h = length_of(weights, "seed");
+    const int64_t h = vector_length(weights, "seed");
     auto shapes = Normaliser::shapes(s);
     shapes.merge(Mlp::shapes("embed", {s.row_features + s.cluster_features, h}));
     shapes.merge(Mlp::shapes("widen", {h, h}));

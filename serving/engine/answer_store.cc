@@ -5,10 +5,11 @@
 
 namespace yard {
 
-AnswerStore::Found AnswerStore::find_or_begin(const std::string& key, const std::string& content,
-                                              Clock::time_point now, Waiter waiter) {
+AnswerStore::FindResult AnswerStore::find_or_begin(const std::string& key,
+                                                   const std::string& content,
+                                                   Clock::time_point now, Waiter waiter) {
   const std::lock_guard lock(mutex_);
-  drop_old(now);
+  drop_expired_and_excess(now);
   const auto it = by_key_.find(key);
   if (it == by_key_.end()) {
     entries_.push_front({key, content, nullptr, 0, Clock::time_point::max(), {}});
@@ -33,7 +34,7 @@ void AnswerStore::keep(const std::string& key, Answer answer, Clock::time_point 
     entry->expires = now + options_.lifetime;
     bytes_ += entry->bytes;
     entries_.splice(entries_.begin(), entries_, entry);
-    drop_old(now);
+    drop_expired_and_excess(now);
   }
   for (const Waiter& waiter : waiters) waiter(answer, {});
 }
@@ -61,7 +62,7 @@ void AnswerStore::erase(Entries::iterator entry) {
 }
 
 // Requests in progress stay: the engine bounds their number.
-void AnswerStore::drop_old(Clock::time_point now) {
+void AnswerStore::drop_expired_and_excess(Clock::time_point now) {
   for (auto it = entries_.end(); it != entries_.begin();) {
     --it;
     const bool too_many = entries_.size() > options_.max_answers || bytes_ > options_.max_bytes;

@@ -36,7 +36,7 @@ class AnswerStore {
     kInProgress,  // an equal request is in progress: `waiter` will be called
     kDifferent,   // the id belongs to a request with another content
   };
-  struct Found {
+  struct FindResult {
     Match match = Match::kNone;
     Answer answer;  // for kAnswered
   };
@@ -44,8 +44,8 @@ class AnswerStore {
   explicit AnswerStore(const Options& options) : options_(options) {}
 
   // Looks for the request with this `key` (sender and id). `content` identifies what it says.
-  Found find_or_begin(const std::string& key, const std::string& content, Clock::time_point now,
-                      Waiter waiter);
+  FindResult find_or_begin(const std::string& key, const std::string& content,
+                           Clock::time_point now, Waiter waiter);
   // Ends the request which began with this key.
   void keep(const std::string& key, Answer answer, Clock::time_point now);
   void refuse(const std::string& key, const pb::Refusal& refusal);
@@ -64,7 +64,7 @@ class AnswerStore {
 
   // Both require the lock.
   void erase(Entries::iterator entry);
-  void drop_old(Clock::time_point now);
+  void drop_expired_and_excess(Clock::time_point now);
 
   const Options options_;
   mutable std::mutex mutex_;

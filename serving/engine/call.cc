@@ -57,7 +57,7 @@ void Engine::Call::read_and_decide() {
     }
   }
   const Clock::time_point started = Clock::now();
-  std::shared_ptr<const Read> done;
+  std::shared_ptr<const ReadRequest> done;
   try {
     const std::shared_ptr<pb::DecideRequest> request = in.read();
     if (is_repeated(*request)) return;
@@ -65,7 +65,7 @@ void Engine::Call::read_and_decide() {
     auto state = engine->states_.state_after(request, in.client);
     require_fresh(*state);
     PreemptionBounds bounds = engine->preemptions_.bounds_of(*state, in.client);
-    done = std::make_shared<const Read>(std::move(state), std::move(bounds));
+    done = std::make_shared<const ReadRequest>(std::move(state), std::move(bounds));
     engine->states_.keep(done->request, in.client);
   } catch (const MissingState& missing) {
     std::unique_lock lock(mutex);
@@ -95,7 +95,7 @@ bool Engine::Call::is_repeated(const pb::DecideRequest& request) {
       key, sha256_hex(request.SerializeAsString()), Clock::now(),
       [call = shared_from_this()](const AnswerStore::Answer& answer, const pb::Refusal& refusal) {
         if (answer == nullptr) return call->refuse(refusal.code(), refusal.message());
-        call->repeat(*answer);
+        call->send_repeated_answer(*answer);
       });
   switch (found.match) {
     case AnswerStore::Match::kNone: {
@@ -107,7 +107,7 @@ bool Engine::Call::is_repeated(const pb::DecideRequest& request) {
       return late;
     }
     case AnswerStore::Match::kAnswered:
-      repeat(*found.answer);
+      send_repeated_answer(*found.answer);
       return true;
     case AnswerStore::Match::kInProgress:
       return true;
@@ -120,7 +120,7 @@ bool Engine::Call::is_repeated(const pb::DecideRequest& request) {
                    "'" + shortened(request.request_id()) + "', the id of another request");
 }
 
-void Engine::Call::repeat(const pb::DecideResponse& answer) {
+void Engine::Call::send_repeated_answer(const pb::DecideResponse& answer) {
   std::unique_lock lock(mutex);
   if (answered) return;
   ++engine->repeated_;
@@ -186,7 +186,7 @@ void Engine::Call::choose_policy() {
              run_policy(*model->policy, read->snapshot, *read->request, tracing, memory.get());
          const bool failed = result.reason == pb::NON_FINITE || result.reason == pb::POLICY_ERROR;
          if (!failed) memories->give_back(key, std::move(memory));
-         call->on_policy(std::move(result));
+         call->on_policy_result(std::move(result));
        },
        later([call = shared_from_this()] { call->on_policy_dropped(); })});
   if (policy_ticket != nullptr) return;
@@ -229,9 +229,10 @@ void Engine::Call::begin_heuristic(std::unique_lock<std::mutex>& lock) {
         tracing = engine->options_.tracing] {
          if (call->is_answered()) return;
          if (!starved) {
-           return call->on_heuristic(run_policy(*policy, read->snapshot, *read->request, tracing));
+           return call->on_heuristic_result(
+               run_policy(*policy, read->snapshot, *read->request, tracing));
          }
-         call->on_heuristic(run_for_starved(*policy, read->snapshot, *read->request));
+         call->on_heuristic_result(run_for_starved(*policy, read->snapshot, *read->request));
        },
        later([call = shared_from_this()] { call->on_heuristic_dropped(); })});
   if (heuristic_ticket == nullptr && !policy_pending) finish_without_policy(lock);
@@ -242,7 +243,7 @@ bool Engine::Call::is_answered() {
   return answered;
 }
 
-void Engine::Call::on_policy(PolicyResult&& answer) {
+void Engine::Call::on_policy_result(PolicyResult&& answer) {
   std::unique_lock lock(mutex);
   if (answered) return;
   policy_ticket = nullptr;
@@ -256,27 +257,27 @@ void Engine::Call::on_policy(PolicyResult&& answer) {
     if (idle_s > 0) {
       fail(pb::IDLE, fmt::format("the policy has left GPUs idle for {:.0f} s", idle_s));
       idle = std::move(answer);
-      return heuristic ? judge_idle(lock) : begin_heuristic(lock);
+      return heuristic ? judge_idle_gpus(lock) : begin_heuristic(lock);
     }
-    count_of_policy(false);
+    record_policy_outcome(false);
     if (answer.limited) fail(pb::PREEMPTION_LIMIT, std::move(answer.detail));
     return finish(lock, std::move(answer), pb::POLICY, current.name);
   }
-  count_of_policy(true);
+  record_policy_outcome(true);
   fail(answer.reason, std::move(answer.detail));
   if (heuristic) return finish_without_policy(lock);
   begin_heuristic(lock);
 }
 
-void Engine::Call::count_of_policy(bool failed) const { breaker->add(failed, Clock::now()); }
+void Engine::Call::record_policy_outcome(bool failed) const { breaker->add(failed, Clock::now()); }
 
-void Engine::Call::judge_idle(std::unique_lock<std::mutex>& lock) {
+void Engine::Call::judge_idle_gpus(std::unique_lock<std::mutex>& lock) {
   if (heuristic->reason == pb::NONE && uses_idle_gpus(*read->request, heuristic->response)) {
-    count_of_policy(true);
+    record_policy_outcome(true);
     return finish_without_policy(lock);
   }
   engine->idle_.restart(memory_key(current), read->request->time_s());
-  count_of_policy(false);
+  record_policy_outcome(false);
   fail(pb::NONE, "");
   finish(lock, std::move(*idle), pb::POLICY, current.name);
 }
@@ -290,13 +291,13 @@ void Engine::Call::on_policy_dropped() {
   begin_heuristic(lock);
 }
 
-void Engine::Call::on_heuristic(PolicyResult&& answer) {
+void Engine::Call::on_heuristic_result(PolicyResult&& answer) {
   std::unique_lock lock(mutex);
   if (answered) return;
   heuristic_ticket = nullptr;
   engine->heuristic_time_.add(read->size(), answer.elapsed_ms);
   heuristic = std::move(answer);
-  if (idle) return judge_idle(lock);
+  if (idle) return judge_idle_gpus(lock);
   if (!policy_pending) finish_without_policy(lock);
 }
 
@@ -314,7 +315,7 @@ void Engine::Call::on_deadline() {
   if (read == nullptr) {
     fail(pb::DEADLINE, "the request waited too long to be read");
   } else if (policy_pending) {
-    if (recall != pb::LoggedDecision::NOT_BEGUN) count_of_policy(true);
+    if (recall != pb::LoggedDecision::NOT_BEGUN) record_policy_outcome(true);
     fail(pb::DEADLINE, "the policy exceeded the deadline");
   } else if (idle) {
     fail(pb::NONE, "");
@@ -378,7 +379,7 @@ void Engine::Call::finish(std::unique_lock<std::mutex>& lock, PolicyResult&& ans
     engine->preemptions_.count(*read->request, in.client, response);
     engine->on_served_(
         {read->request, response, answer.trace, &read->snapshot.bounds(), in.traceparent, recall});
-    remember(response, source);
+    keep_for_explanations(response, source);
   }
   const auto done = std::move(in.done);
   const std::string key = std::exchange(answer_key, "");
@@ -425,7 +426,8 @@ void Engine::Call::end() {
   --engine->pending_;
 }
 
-void Engine::Call::remember(const pb::DecideResponse& answer, pb::Source source) const {
+void Engine::Call::keep_for_explanations(const pb::DecideResponse& answer,
+                                         pb::Source source) const {
   auto decision = std::make_shared<RecentDecision>();
   decision->request = read->request;
   decision->response = answer;

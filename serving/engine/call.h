@@ -19,8 +19,8 @@ struct Engine::Call : std::enable_shared_from_this<Engine::Call> {
   Call(Engine& owner, IncomingRequest&& incoming) : engine(&owner), in(std::move(incoming)) {}
 
   // What only depends on the request; shared with work that hangs.
-  struct Read {
-    Read(std::shared_ptr<const pb::DecideRequest> read, PreemptionBounds bounds)
+  struct ReadRequest {
+    ReadRequest(std::shared_ptr<const pb::DecideRequest> read, PreemptionBounds bounds)
         : request(std::move(read)), snapshot(*request, std::move(bounds)) {}
     const std::shared_ptr<const pb::DecideRequest> request;
     const Snapshot snapshot;
@@ -37,9 +37,9 @@ struct Engine::Call : std::enable_shared_from_this<Engine::Call> {
 
   std::mutex mutex;  // of all that follows
   bool answered = false;
-  std::shared_ptr<const Read> read;  // null: not read yet
-  ModelStore::Current current;       // the version that decides
-  ModelStore::Current shadow;        // a version whose decision is compared with the answer
+  std::shared_ptr<const ReadRequest> read;  // null: not read yet
+  ModelStore::Current current;              // the version that decides
+  ModelStore::Current shadow;               // a version whose decision is compared with the answer
   double queue_ms = 0, read_ms = 0, policy_ms = 0;
   bool policy_pending = false;
   // Of the policy, once it waits no longer; without the lock.
@@ -76,13 +76,13 @@ struct Engine::Call : std::enable_shared_from_this<Engine::Call> {
 
   // ---- on a thread of the other pools
   bool is_answered();
-  void on_policy(PolicyResult&& answer);
-  void count_of_policy(bool failed) const;  // for the breaker
+  void on_policy_result(PolicyResult&& answer);
+  void record_policy_outcome(bool failed) const;  // for the breaker
   // The policy is right if the heuristic has no use for the idle GPUs either. Requires: both
   // answers.
-  void judge_idle(std::unique_lock<std::mutex>& lock);
+  void judge_idle_gpus(std::unique_lock<std::mutex>& lock);
   void on_policy_dropped();
-  void on_heuristic(PolicyResult&& answer);
+  void on_heuristic_result(PolicyResult&& answer);
   void on_heuristic_dropped();
 
   // ---- on the alarm's thread, or one that drops waiting work
@@ -93,14 +93,15 @@ struct Engine::Call : std::enable_shared_from_this<Engine::Call> {
   void finish_without_policy(std::unique_lock<std::mutex>& lock);
   void finish(std::unique_lock<std::mutex>& lock, PolicyResult&& answer, pb::Source source,
               const std::string& by);
-  void repeat(const pb::DecideResponse& answer);  // answers as an equal request was answered
+  // Answers as an equal request was answered.
+  void send_repeated_answer(const pb::DecideResponse& answer);
   void refuse(int code, const std::string& why);
   // The sender has gone: the answer goes nowhere, and is not logged.
   void give_up(std::unique_lock<std::mutex>& lock);
 
   void end();  // requires the lock
   // Keeps the decision for explanations.
-  void remember(const pb::DecideResponse& answer, pb::Source source) const;
+  void keep_for_explanations(const pb::DecideResponse& answer, pb::Source source) const;
   // Compares the decision of a shadow with the answer, once there is time.
   void try_shadow(const pb::DecideResponse& answer) const;
 };

@@ -57,7 +57,7 @@ Engine::Clock::time_point Engine::answer_deadline(Clock::time_point begin,
   return begin + std::min(std::chrono::duration_cast<Clock::duration>(budget), most);
 }
 
-std::array<Engine::Queue, 3> Engine::queues() const {
+std::array<Engine::QueueStatus, 3> Engine::queues() const {
   return {{{"reading", reading_.waiting(), options_.max_unread},
            {"policy", policies_.waiting(), options_.max_waiting},
            {"heuristic", heuristics_.waiting(), options_.max_unread}}};

@@ -111,14 +111,14 @@ class Engine {
   void answer_all_now() { alarm_.run_all_now(); }
 
   int stuck() const { return policies_.stuck() + heuristics_.stuck() + aside_.stuck(); }
-  int pending() const { return pending_.load(); }
+  int pending_requests() const { return pending_.load(); }
   // A queue in front of a pool of threads.
-  struct Queue {
+  struct QueueStatus {
     const char* name;
     int waiting;  // pieces of work that no thread has begun yet
     int limit;    // most pieces of work that may wait
   };
-  std::array<Queue, 3> queues() const;
+  std::array<QueueStatus, 3> queues() const;
   const MemoryStore& memories() const { return *memories_; }
   // Returns the breaker of one version of a model. The breaker lives as long as the engine.
   Breaker& breaker_of(const std::string& model, const std::string& digest);
@@ -159,7 +159,7 @@ class Engine {
   Registrations registrations_;
   std::atomic<uint64_t> ids_ = 0;
   std::atomic<int> pending_ = 0;
-  TimeEstimate reading_time_, heuristic_time_;  // reading by bytes; heuristic by jobs and nodes
+  DurationEstimate reading_time_, heuristic_time_;  // reading by bytes; heuristic by jobs and nodes
   WorkPool policies_, heuristics_;
   CallbackTimer alarm_;  // destroyed before the pools, so that it can abandon their stuck work
   WorkPool aside_;       // runs shadows and explanations, for which no manager waits

@@ -67,7 +67,7 @@ class Replay {
     const Snapshot snapshot(request);
     PolicyResult now;
     // Its memory needs to see what the policy saw, even if another decider answered.
-    if (RecordedMemories::has_begun(decision)) {
+    if (RecordedMemories::policy_has_begun(decision)) {
       now = memories_.decide(*model_of(then).policy, run, decision, snapshot);
     }
     if (then.source() == pb::HEURISTIC) {

@@ -38,11 +38,11 @@ PreemptionLimits::Cluster& PreemptionLimits::cluster_at(const pb::DecideRequest&
     clusters_.push_front({.name = name, .last = {}, .jobs = {}});
     if (clusters_.size() > max_clusters_) clusters_.pop_back();
   }
-  forget(clusters_.front(), request.time_s());
+  forget_old_preemptions(clusters_.front(), request.time_s());
   return clusters_.front();
 }
 
-void PreemptionLimits::forget(Cluster& cluster, double now_s) const {
+void PreemptionLimits::forget_old_preemptions(Cluster& cluster, double now_s) const {
   // Requests may come out of order. If the clock was set back, what is known is of another time.
   const auto is_over = [&](const Preemption& one) { return std::abs(now_s - one.at_s) >= kHour; };
   while (!cluster.last.empty() &&

@@ -62,7 +62,7 @@ class PreemptionLimits {
   static JobRun run_of(const pb::Job& job);
 
   Cluster& cluster_at(const pb::DecideRequest& request, const std::string& sender);
-  void forget(Cluster& cluster, double now_s) const;
+  void forget_old_preemptions(Cluster& cluster, double now_s) const;
 
   const PreemptionLimitOptions options_;
   const size_t max_clusters_;

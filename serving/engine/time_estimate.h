@@ -8,7 +8,7 @@
 namespace yard {
 
 // Estimates how long work of a given size takes, from its latest durations. Thread-safe.
-class TimeEstimate {
+class DurationEstimate {
  public:
   void add(size_t size, double ms) {
     std::atomic<float>& mean = mean_ms_[class_of(size)];

@@ -39,8 +39,8 @@ class RoomSearch {
 
   bool exhausted() const { return looks_left_ <= 0; }
 
-  std::vector<RoomMove> moves() const {
-    std::vector<RoomMove> out;
+  std::vector<JobRelocation> moves() const {
+    std::vector<JobRelocation> out;
     for (const auto& [from, job, to] : moves_) {
       const RoomJob& moved = nodes_[from].jobs[job];
       out.push_back({moved.id, moved.gpus, nodes_[from].name, nodes_[to].name});
@@ -116,8 +116,9 @@ class RoomSearch {
 
 }  // namespace
 
-Room moves_that_make_room(const std::vector<RoomNode>& nodes, int32_t gpus, int64_t max_looks) {
-  Room out;
+RoomSearchResult moves_that_make_room(const std::vector<RoomNode>& nodes, int32_t gpus,
+                                      int64_t max_looks) {
+  RoomSearchResult out;
   int64_t free = 0;
   int32_t movable = 0;
   for (const RoomNode& node : nodes) {

@@ -20,25 +20,25 @@ struct RoomNode {
   std::vector<RoomJob> jobs = {};
 };
 
-struct RoomMove {
+struct JobRelocation {
   std::string job;
   int32_t gpus = 0;
   std::string from, to;
 };
 
-struct Room {
+struct RoomSearchResult {
   bool found = false;
   // false: the search ended at its bound, and fewer GPUs might do, or there may be room after all.
   bool proven = true;
-  std::string node;                  // on which the waiting job then fits
-  std::vector<RoomMove> moves = {};  // all at once; empty: it fits now
+  std::string node;                       // on which the waiting job then fits
+  std::vector<JobRelocation> moves = {};  // all at once; empty: it fits now
   int32_t gpus_moved = 0;
 };
 
 // Returns the moves with the fewest GPUs moved, and among these the fewest jobs, after which `gpus`
 // GPUs are free on one node. A job moves as a whole, to one node. The search ends after it has
 // looked at nodes `max_looks` times. Requires: gpus > 0.
-Room moves_that_make_room(const std::vector<RoomNode>& nodes, int32_t gpus,
-                          int64_t max_looks = 20'000'000);
+RoomSearchResult moves_that_make_room(const std::vector<RoomNode>& nodes, int32_t gpus,
+                                      int64_t max_looks = 20'000'000);
 
 }  // namespace yard

@@ -88,9 +88,9 @@ void add_moves(const pb::Job& waiting, const pb::DecideRequest& request,
           {.id = job.id(), .gpus = static_cast<int32_t>(piece.gpus()), .movable = movable});
     }
   }
-  const Room room = moves_that_make_room(nodes, static_cast<int32_t>(gpus), kMaxLooks);
+  const RoomSearchResult room = moves_that_make_room(nodes, static_cast<int32_t>(gpus), kMaxLooks);
   if (!room.found) return;
-  for (const RoomMove& move : room.moves) {
+  for (const JobRelocation& move : room.moves) {
     pb::Move& one = *out.add_moves();
     one.set_job(move.job);
     pb::Piece& from = *one.add_from();

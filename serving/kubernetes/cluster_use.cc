@@ -42,7 +42,7 @@ ClusterUse use_of(const Json& list) {
     const std::string where = "items[" + std::to_string(i) + "]";
     const std::string kind = text_field((*items)[i], "kind");
     if (kind == "Node") {
-      const NodeSize node = read_node((*items)[i], where);
+      const NodeGpuCount node = read_node((*items)[i], where);
       out.nodes[node.name] = {node.gpus.value_or(0), 0};
     } else if (kind == "Pod") {
       pods.push_back(read_pod((*items)[i], where));

@@ -80,7 +80,7 @@ struct Extender::Question {
     }
   }
 
-  void add(NodeSize&& node) {
+  void add(NodeGpuCount&& node) {
     if (seen_.contains(node.name)) return;
     seen_.insert(node.name);
     names.push_back(node.name);
@@ -126,28 +126,28 @@ void Extender::learn(const Question& on, std::span<const std::string> offered, b
   // A pod that is being scheduled is not bound, whatever was assumed of it.
   free_.forget(on.pod.id);
   for (size_t i = 0; i < on.names.size(); ++i) {
-    if (on.sizes[i]) free_.set_size(on.names[i], *on.sizes[i], now);
-    unknown_nodes_ += !free_.knows(on.names[i]);
+    if (on.sizes[i]) free_.set_node_gpus(on.names[i], *on.sizes[i], now);
+    unknown_nodes_ += !free_.knows_node_size(on.names[i]);
   }
   const bool all_with_room = !on.pod.selects_nodes && on.names.size() < kCompleteList;
   const std::string group = on.pod.group ? on.pod.group->name : "";
-  free_.offer(
+  free_.learn_from_offer(
       offered, on.pod.gpus, all_with_room,
       // Nodes that our own filter may have taken out show nothing.
       [&](const std::string& node) {
-        return !from_filter &&
-               ((on.pod.group && on.pod.group->size > 0) || groups_.reserved(node, group) > 0);
+        return !from_filter && ((on.pod.group && on.pod.group->size > 0) ||
+                                groups_.gpus_reserved_by_others(node, group) > 0);
       },
       now);
 }
 
 // Without a report only what the offer itself proves.
-int32_t Extender::certainly_free(const std::string& node, int32_t offered_gpus,
-                                 FreeGpus::Time now) {
-  return free_.reported(node) == nullptr ? offered_gpus : free_.free(node, now);
+int32_t Extender::certainly_free_gpus(const std::string& node, int32_t offered_gpus,
+                                      FreeGpus::Time now) {
+  return free_.reported(node) == nullptr ? offered_gpus : free_.free_gpus(node, now);
 }
 
-const std::unordered_set<std::string>& Extender::running_of(const std::string& group) const {
+const std::unordered_set<std::string>& Extender::running_pods_of(const std::string& group) const {
   static const std::unordered_set<std::string> none;
   const auto it = running_.find(group);
   return it == running_.end() ? none : it->second;
@@ -182,11 +182,12 @@ std::string Extender::filter(Json&& body) {
     if (in_group) {
       std::string why;
       const std::string pinned = groups_.place(
-          pod, left, [&](const std::string& node) { return certainly_free(node, pod.gpus, now); },
-          running_of(pod.group->name), now, why);
+          pod, left,
+          [&](const std::string& node) { return certainly_free_gpus(node, pod.gpus, now); },
+          running_pods_of(pod.group->name), now, why);
       if (!pinned.empty()) {
         kept.insert(pinned);
-        free_.assume(pod.id, pinned, pod.gpus, now);
+        free_.assume_bound(pod.id, pinned, pod.gpus, now);
         why = fmt::format("group {} has its pod on node {}", pod.group->name, pinned);
       }
       // Evictions of other pods would not help.
@@ -195,8 +196,8 @@ std::string Extender::filter(Json&& body) {
       }
     } else {
       for (const std::string& node : left) {
-        const int32_t reserved = pod.gpus == 0 ? 0 : groups_.reserved(node, "");
-        if (reserved > 0 && free_.free(node, now) - reserved < pod.gpus) {
+        const int32_t reserved = pod.gpus == 0 ? 0 : groups_.gpus_reserved_by_others(node, "");
+        if (reserved > 0 && free_.free_gpus(node, now) - reserved < pod.gpus) {
           unfit[node] = fmt::format("{} GPUs are reserved for a group of pods", reserved);
         } else {
           kept.insert(node);
@@ -243,22 +244,24 @@ std::string Extender::prioritize(const Json& body) {
     std::vector<int32_t> left(on.names.size());
     int32_t most = 0;
     const auto before = [&](size_t a, size_t b) {
-      return std::tuple(!free_.knows(on.names[a]), left[a], std::string_view(on.names[a])) <
-             std::tuple(!free_.knows(on.names[b]), left[b], std::string_view(on.names[b]));
+      return std::tuple(!free_.knows_node_size(on.names[a]), left[a],
+                        std::string_view(on.names[a])) <
+             std::tuple(!free_.knows_node_size(on.names[b]), left[b],
+                        std::string_view(on.names[b]));
     };
     for (size_t i = 0; i < on.names.size(); ++i) {
-      const int32_t free = free_.free(on.names[i], now);
-      left[i] = std::max(free - groups_.reserved(on.names[i], group) - pod.gpus, 0);
+      const int32_t free = free_.free_gpus(on.names[i], now);
+      left[i] = std::max(free - groups_.gpus_reserved_by_others(on.names[i], group) - pod.gpus, 0);
       most = std::max(most, left[i]);
       if (!best || before(i, *best)) best = i;
     }
     for (size_t i = 0; i < on.names.size(); ++i) {
-      scores[i] = !free_.knows(on.names[i]) ? kUnknown
-                  : most == 0               ? kMostOfOthers
-                                            : kMostOfOthers * (most - left[i]) / most;
+      scores[i] = !free_.knows_node_size(on.names[i]) ? kUnknown
+                  : most == 0                         ? kMostOfOthers
+                                                      : kMostOfOthers * (most - left[i]) / most;
     }
     scores[*best] = kBest;
-    free_.assume(pod.id, on.names[*best], pod.gpus, now);
+    free_.assume_bound(pod.id, on.names[*best], pod.gpus, now);
   }
   Json out = Json::array();
   for (size_t i = 0; i < on.names.size(); ++i) {
@@ -317,7 +320,7 @@ std::string Extender::preempt(const Json& body) {
     // To evict pods for one pod of a group, or where another group is about to start, makes no
     // room.
     std::erase_if(candidates, [&](const PreemptionCandidate& one) {
-      return in_group || groups_.reserved(one.node, "") > 0;
+      return in_group || groups_.gpus_reserved_by_others(one.node, "") > 0;
     });
     for (PreemptionCandidate& one : candidates) {
       for (Victim& victim : one.victims) {
@@ -346,7 +349,7 @@ std::string Extender::take_report(const Json& body) {
 }
 
 void Extender::take(const ClusterUse& use, FreeGpus::Time now) {
-  free_.report(use, now);
+  free_.set_report(use, now);
   holders_ = use.holders;
   running_.clear();
   for (const auto& [pod, holder] : holders_) {
@@ -371,7 +374,7 @@ void Extender::observe(std::shared_ptr<const pb::DecideRequest> snapshot) {
 Extender::Counts Extender::counts() {
   const std::lock_guard lock(mutex_);
   begin();
-  return {unknown_nodes_, unsized_groups_, groups_.waiting(), groups_.expired()};
+  return {unknown_nodes_, unsized_groups_, groups_.waiting(), groups_.expired_reservations()};
 }
 
 }  // namespace yard::kubernetes

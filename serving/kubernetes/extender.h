@@ -68,8 +68,8 @@ class Extender {
   // These require the lock.
   void learn(const Question& on, std::span<const std::string> offered, bool from_filter,
              FreeGpus::Time now);
-  const std::unordered_set<std::string>& running_of(const std::string& group) const;
-  int32_t certainly_free(const std::string& node, int32_t offered_gpus, FreeGpus::Time now);
+  const std::unordered_set<std::string>& running_pods_of(const std::string& group) const;
+  int32_t certainly_free_gpus(const std::string& node, int32_t offered_gpus, FreeGpus::Time now);
   void take(const ClusterUse& use, FreeGpus::Time now);
   FreeGpus::Time begin();
 

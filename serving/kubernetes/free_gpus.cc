@@ -23,7 +23,7 @@ FreeGpus::Node& FreeGpus::node_of(const std::string& name, Time now) {
   if (it == nodes_.end() && nodes_.size() >= kMaxNodes) forget_old_nodes();
   Node& out = it == nodes_.end() ? nodes_[name] : it->second;
   out.seen = now;
-  expire(out, now);
+  expire_old_evidence(out, now);
   return out;
 }
 
@@ -35,25 +35,25 @@ void FreeGpus::forget_old_nodes() {
   std::ranges::nth_element(seen, quarter);
   std::erase_if(nodes_, [&](const auto& entry) {
     if (entry.second.seen > *quarter) return false;
-    for (const Assumed& one : entry.second.assumed) node_of_pod_.erase(one.pod);
+    for (const AssumedPod& one : entry.second.assumed) node_of_pod_.erase(one.pod);
     return true;
   });
 }
 
-int32_t FreeGpus::size_or_guess(const Node& node) const {
+int32_t FreeGpus::node_gpus_or_guess(const Node& node) const {
   if (node.reported) return node.reported->gpus;
   return node.size.value_or(largest_size_);
 }
 
 // The estimate without the bounds.
-int32_t FreeGpus::unbounded(const Node& node) const {
-  int32_t out = size_or_guess(node) - (node.reported ? node.reported->used : 0);
-  for (const Assumed& one : node.assumed) out -= one.gpus;
+int32_t FreeGpus::estimate_without_bounds(const Node& node) const {
+  int32_t out = node_gpus_or_guess(node) - (node.reported ? node.reported->used : 0);
+  for (const AssumedPod& one : node.assumed) out -= one.gpus;
   return out;
 }
 
-int32_t FreeGpus::estimate(const Node& node) const {
-  int32_t out = unbounded(node);
+int32_t FreeGpus::estimate_free_gpus(const Node& node) const {
+  int32_t out = estimate_without_bounds(node);
   const bool trusted = absences_right_ + absences_wrong_ < kMinAbsences ||
                        absences_wrong_ * kWrongInverse < absences_right_ + absences_wrong_;
   if (node.at_most && trusted) out = std::min(out, node.at_most->gpus);
@@ -61,7 +61,7 @@ int32_t FreeGpus::estimate(const Node& node) const {
   return std::max(out, 0);
 }
 
-void FreeGpus::expire(Node& node, Time now) {
+void FreeGpus::expire_old_evidence(Node& node, Time now) {
   const Time oldest = now - memory_;
   while (!node.assumed.empty() && node.assumed.front().since < oldest) end_assumption(node, 0);
   if (node.at_least && node.at_least->since < oldest) node.at_least.reset();
@@ -70,7 +70,7 @@ void FreeGpus::expire(Node& node, Time now) {
 
 void FreeGpus::end_assumption(Node& node, size_t index) {
   const auto it = node.assumed.begin() + static_cast<std::ptrdiff_t>(index);
-  for (std::optional<Bound>* bound : {&node.at_least, &node.at_most}) {
+  for (std::optional<FreeGpusBound>* bound : {&node.at_least, &node.at_most}) {
     if (*bound && (*bound)->order < it->order) (*bound)->gpus += it->gpus;
   }
   node_of_pod_.erase(it->pod);
@@ -92,11 +92,11 @@ int32_t FreeGpus::end_assumptions(Node& node, int32_t gpus) {
 }
 
 // Ends for each number of GPUs the oldest assumption of just as many, on any node.
-void FreeGpus::end_equal_assumptions(const std::vector<int32_t>& gpus) {
+void FreeGpus::end_assumptions_of_sizes(const std::vector<int32_t>& gpus) {
   if (gpus.empty()) return;
   std::map<int32_t, std::map<uint64_t, std::string>> pods;  // by GPUs and age
   for (const auto& [name, node] : nodes_) {
-    for (const Assumed& one : node.assumed) pods[one.gpus][one.order] = one.pod;
+    for (const AssumedPod& one : node.assumed) pods[one.gpus][one.order] = one.pod;
   }
   for (const int32_t each : gpus) {
     auto& equal = pods[each];
@@ -106,7 +106,7 @@ void FreeGpus::end_equal_assumptions(const std::vector<int32_t>& gpus) {
   }
 }
 
-void FreeGpus::set_size(const std::string& name, int32_t gpus, Time now) {
+void FreeGpus::set_node_gpus(const std::string& name, int32_t gpus, Time now) {
   Node& node = node_of(name, now);
   if (node.reported) return;
   // Some send what is free as allocatable: what a pod was assumed to take is then gone from it.
@@ -114,7 +114,7 @@ void FreeGpus::set_size(const std::string& name, int32_t gpus, Time now) {
   node.size = gpus;
 }
 
-void FreeGpus::report(const ClusterUse& use, Time now) {
+void FreeGpus::set_report(const ClusterUse& use, Time now) {
   const bool first = !report_time_ || *report_time_ < now - memory_;
   report_time_ = now;
   for (auto& [name, node] : nodes_) {
@@ -146,11 +146,11 @@ void FreeGpus::report(const ClusterUse& use, Time now) {
     node.reported = now_used;
     node.size = now_used.gpus;
   }
-  end_equal_assumptions(unexplained);
+  end_assumptions_of_sizes(unexplained);
 }
 
 // The node has so many free GPUs, whatever was known before.
-void FreeGpus::require_room(Node& node, int32_t gpus, Time now) {
+void FreeGpus::note_proven_room(Node& node, int32_t gpus, Time now) {
   if (node.at_most) {
     const bool wrong = node.at_most->gpus < gpus;
     ++(wrong ? absences_wrong_ : absences_right_);
@@ -160,11 +160,11 @@ void FreeGpus::require_room(Node& node, int32_t gpus, Time now) {
     }
     if (wrong) node.at_most.reset();
   }
-  if (estimate(node) >= gpus) return;
+  if (estimate_free_gpus(node) >= gpus) return;
   if (!node.size && !node.reported) largest_size_ = std::max(largest_size_, gpus);
   // An assumption was wrong: the smallest whose end is enough, else the largest.
-  while (unbounded(node) < gpus && !node.assumed.empty()) {
-    const int32_t lacking = gpus - unbounded(node);
+  while (estimate_without_bounds(node) < gpus && !node.assumed.empty()) {
+    const int32_t lacking = gpus - estimate_without_bounds(node);
     size_t best = 0;
     for (size_t i = 1; i < node.assumed.size(); ++i) {
       const int32_t a = node.assumed[i].gpus, b = node.assumed[best].gpus;
@@ -173,11 +173,12 @@ void FreeGpus::require_room(Node& node, int32_t gpus, Time now) {
     }
     end_assumption(node, best);
   }
-  node.at_least = Bound{gpus, now, ++order_};
+  node.at_least = FreeGpusBound{gpus, now, ++order_};
 }
 
-void FreeGpus::offer(std::span<const std::string> nodes, int32_t gpus, bool all_with_room,
-                     const std::function<bool(const std::string&)>& reserved, Time now) {
+void FreeGpus::learn_from_offer(std::span<const std::string> nodes, int32_t gpus,
+                                bool all_with_room,
+                                const std::function<bool(const std::string&)>& reserved, Time now) {
   if (gpus <= 0) return;
   ++offers_;
   for (const std::string& name : nodes) {
@@ -186,29 +187,30 @@ void FreeGpus::offer(std::span<const std::string> nodes, int32_t gpus, bool all_
     if (!node.size && !node.reported) {
       // All nodes of unknown size count as equally large.
       int32_t held = gpus;
-      for (const Assumed& one : node.assumed) held += one.gpus;
+      for (const AssumedPod& one : node.assumed) held += one.gpus;
       largest_size_ = std::max(largest_size_, held);
     }
-    require_room(node, gpus, now);
+    note_proven_room(node, gpus, now);
   }
   if (!all_with_room) return;
   for (auto& [name, node] : nodes_) {
     if (node.offered == offers_ || reserved(name)) continue;
-    expire(node, now);
-    if (estimate(node) < gpus) continue;
+    expire_old_evidence(node, now);
+    if (estimate_free_gpus(node) < gpus) continue;
     node.at_least.reset();
-    node.at_most = Bound{gpus - 1, now, ++order_};
+    node.at_most = FreeGpusBound{gpus - 1, now, ++order_};
   }
 }
 
-void FreeGpus::assume(const std::string& pod, const std::string& name, int32_t gpus, Time now) {
+void FreeGpus::assume_bound(const std::string& pod, const std::string& name, int32_t gpus,
+                            Time now) {
   if (gpus <= 0 || node_of_pod_.size() >= kMaxAssumed) return;
   forget(pod);
   Node& node = node_of(name, now);
   // A pod without a name is another one each time.
   const std::string id = pod.empty() ? "#" + std::to_string(order_) : pod;
   node.assumed.push_back({id, gpus, now, ++order_});
-  for (std::optional<Bound>* bound : {&node.at_least, &node.at_most}) {
+  for (std::optional<FreeGpusBound>* bound : {&node.at_least, &node.at_most}) {
     if (*bound) (*bound)->gpus -= gpus;
   }
   node_of_pod_[id] = name;
@@ -218,18 +220,18 @@ void FreeGpus::forget(const std::string& pod) {
   const auto it = node_of_pod_.find(pod);
   if (it == node_of_pod_.end()) return;
   Node& node = nodes_.at(it->second);
-  const auto at = std::ranges::find(node.assumed, pod, &Assumed::pod);
+  const auto at = std::ranges::find(node.assumed, pod, &AssumedPod::pod);
   end_assumption(node, static_cast<size_t>(at - node.assumed.begin()));
 }
 
-int32_t FreeGpus::free(const std::string& name, Time now) {
+int32_t FreeGpus::free_gpus(const std::string& name, Time now) {
   const auto it = nodes_.find(name);
   if (it == nodes_.end()) return 0;
-  expire(it->second, now);
-  return estimate(it->second);
+  expire_old_evidence(it->second, now);
+  return estimate_free_gpus(it->second);
 }
 
-bool FreeGpus::knows(const std::string& name) const {
+bool FreeGpus::knows_node_size(const std::string& name) const {
   const auto it = nodes_.find(name);
   return it != nodes_.end() && (it->second.size || it->second.reported);
 }

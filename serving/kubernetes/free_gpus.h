@@ -46,38 +46,38 @@ class FreeGpus {
   explicit FreeGpus(Clock::duration memory) : memory_(memory) {}
 
   // The GPUs of a node by its Node object. Without effect on nodes of the last report.
-  void set_size(const std::string& node, int32_t gpus, Time now);
+  void set_node_gpus(const std::string& node, int32_t gpus, Time now);
 
   // Replaces the last report of use. GPUs in use that are new since that report end assumptions of
   // as many GPUs.
-  void report(const ClusterUse& use, Time now);
+  void set_report(const ClusterUse& use, Time now);
 
   // Takes note that kube-scheduler offers `nodes` for a pod of `gpus` GPUs. `all_with_room`: nodes
   // that are not offered lack room, except those for which `reserved` returns true.
-  void offer(std::span<const std::string> nodes, int32_t gpus, bool all_with_room,
-             const std::function<bool(const std::string&)>& reserved, Time now);
+  void learn_from_offer(std::span<const std::string> nodes, int32_t gpus, bool all_with_room,
+                        const std::function<bool(const std::string&)>& reserved, Time now);
 
-  void assume(const std::string& pod, const std::string& node, int32_t gpus, Time now);
+  void assume_bound(const std::string& pod, const std::string& node, int32_t gpus, Time now);
   // Ends the assumption on where the pod was bound, if there is one.
   void forget(const std::string& pod);
 
   // Returns the estimated number of free GPUs of a node, at least 0.
-  int32_t free(const std::string& node, Time now);
+  int32_t free_gpus(const std::string& node, Time now);
   // Whether the number of GPUs of the node is known.
-  bool knows(const std::string& node) const;
+  bool knows_node_size(const std::string& node) const;
   // Returns the last report's size and use of the node; null pointer: it has none.
   const ClusterUse::Node* reported(const std::string& node) const;
   std::optional<Time> report_time() const { return report_time_; }
 
  private:
-  struct Assumed {
+  struct AssumedPod {
     std::string pod;
     int32_t gpus;
     Time since;
     uint64_t order;
   };
   // A bound on the free GPUs. Later assumptions on the node shift it.
-  struct Bound {
+  struct FreeGpusBound {
     int32_t gpus;
     Time since;
     uint64_t order;
@@ -85,23 +85,23 @@ class FreeGpus {
   struct Node {
     std::optional<int32_t> size;
     std::optional<ClusterUse::Node> reported;
-    std::vector<Assumed> assumed = {};  // by age
-    std::optional<Bound> at_least = {}, at_most = {};
+    std::vector<AssumedPod> assumed = {};  // by age
+    std::optional<FreeGpusBound> at_least = {}, at_most = {};
     uint64_t offered = 0;  // number of the last offer with this node
     Time seen = {};
   };
 
   Node& node_of(const std::string& name, Time now);
   void forget_old_nodes();
-  int32_t size_or_guess(const Node& node) const;
-  int32_t unbounded(const Node& node) const;
-  int32_t estimate(const Node& node) const;
-  void expire(Node& node, Time now);
+  int32_t node_gpus_or_guess(const Node& node) const;
+  int32_t estimate_without_bounds(const Node& node) const;
+  int32_t estimate_free_gpus(const Node& node) const;
+  void expire_old_evidence(Node& node, Time now);
   void end_assumption(Node& node, size_t index);
   // Ends assumptions, the oldest first, of at most so many GPUs; returns how many are left.
   int32_t end_assumptions(Node& node, int32_t gpus);
-  void end_equal_assumptions(const std::vector<int32_t>& gpus);
-  void require_room(Node& node, int32_t gpus, Time now);
+  void end_assumptions_of_sizes(const std::vector<int32_t>& gpus);
+  void note_proven_room(Node& node, int32_t gpus, Time now);
 
   const Clock::duration memory_;
   std::unordered_map<std::string, Node> nodes_;

@@ -16,7 +16,7 @@ constexpr size_t kMaxGroups = 4096;
 
 // Gives the group's reserved slots up; those that pods got stay.
 void PodGroups::release(Group& group) {
-  std::erase_if(group.slots, [this](const Slot& slot) {
+  std::erase_if(group.slots, [this](const PodReservation& slot) {
     if (!slot.pod.empty()) return false;
     int32_t& sum = reserved_[slot.node];
     sum -= slot.gpus;
@@ -50,12 +50,12 @@ std::string PodGroups::place(const PodRequest& pod, std::span<const std::string>
   const std::unordered_set<std::string_view> among(offered.begin(), offered.end());
   const auto is_offered = [&](const std::string& node) { return among.contains(node); };
   // A pod that comes again was not bound: its slot is reserved once more, if its node still fits.
-  const auto own = std::ranges::find(group.slots, pod.id, &Slot::pod);
+  const auto own = std::ranges::find(group.slots, pod.id, &PodReservation::pod);
   if (own != group.slots.end()) {
     if (own->gpus == pod.gpus && is_offered(own->node)) return own->node;
     group.slots.erase(own);
   }
-  const auto fits = std::ranges::find_if(group.slots, [&](const Slot& slot) {
+  const auto fits = std::ranges::find_if(group.slots, [&](const PodReservation& slot) {
     return slot.pod.empty() && slot.gpus == pod.gpus && is_offered(slot.node);
   });
   if (fits != group.slots.end()) {
@@ -74,7 +74,7 @@ std::string PodGroups::place(const PodRequest& pod, std::span<const std::string>
   }
   // Pods may run without a slot, as after a restart of the server.
   size_t there = group.slots.size() + running.size() - running.count(pod.id);
-  for (const Slot& slot : group.slots) there -= running.count(slot.pod);
+  for (const PodReservation& slot : group.slots) there -= running.count(slot.pod);
   const size_t missing = size - std::min(there, size - 1);
   std::vector<std::pair<int32_t, std::string>> room;
   for (const std::string& node : offered) {
@@ -84,7 +84,7 @@ std::string PodGroups::place(const PodRequest& pod, std::span<const std::string>
   }
   // The tightest node first, as long as it has room: whole nodes stay free.
   std::ranges::sort(room);
-  std::vector<Slot> slots;
+  std::vector<PodReservation> slots;
   for (const auto& [left, node] : room) {
     for (int32_t rest = left; rest >= pod.gpus && slots.size() < missing; rest -= pod.gpus) {
       slots.push_back({node, pod.gpus, ""});
@@ -97,7 +97,7 @@ std::string PodGroups::place(const PodRequest& pod, std::span<const std::string>
     return "";
   }
   slots.front().pod = pod.id;
-  for (const Slot& slot : slots) {
+  for (const PodReservation& slot : slots) {
     if (slot.pod.empty()) reserved_[slot.node] += slot.gpus;
   }
   const std::string out = slots.front().node;
@@ -106,13 +106,14 @@ std::string PodGroups::place(const PodRequest& pod, std::span<const std::string>
   return out;
 }
 
-int32_t PodGroups::reserved(const std::string& node, const std::string& group) const {
+int32_t PodGroups::gpus_reserved_by_others(const std::string& node,
+                                           const std::string& group) const {
   const auto sum = reserved_.find(node);
   if (sum == reserved_.end()) return 0;
   int32_t own = 0;
   const auto it = groups_.find(group);
   if (it != groups_.end()) {
-    for (const Slot& slot : it->second.slots) {
+    for (const PodReservation& slot : it->second.slots) {
       if (slot.pod.empty() && slot.node == node) own += slot.gpus;
     }
   }

@@ -33,22 +33,22 @@ class PodGroups {
                     const std::unordered_set<std::string>& running, Time now, std::string& why);
 
   // Returns the GPUs of a node that are reserved for groups other than `group`.
-  int32_t reserved(const std::string& node, const std::string& group) const;
+  int32_t gpus_reserved_by_others(const std::string& node, const std::string& group) const;
 
   // Ends reservations whose time is over. To be called before the others.
   void expire(Time now);
 
   int32_t waiting() const;  // number of groups that lack room
-  uint64_t expired() const { return expired_; }
+  uint64_t expired_reservations() const { return expired_; }
 
  private:
-  struct Slot {
+  struct PodReservation {
     std::string node;
     int32_t gpus;
     std::string pod;  // empty: still reserved; otherwise the pod that got it
   };
   struct Group {
-    std::vector<Slot> slots = {};
+    std::vector<PodReservation> slots = {};
     Time until = {};  // of the slots that are still reserved
     Time seen = {};
     bool waits = false;

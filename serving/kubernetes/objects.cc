@@ -250,8 +250,8 @@ PodRequest read_pod(const Json& pod, const std::string& where) {
   return out;
 }
 
-NodeSize read_node(const Json& node, const std::string& where) {
-  NodeSize out{text_field(metadata_of(node, where), "name"), {}};
+NodeGpuCount read_node(const Json& node, const std::string& where) {
+  NodeGpuCount out{text_field(metadata_of(node, where), "name"), {}};
   if (out.name.empty() || out.name.size() > kMaxIdBytes) {
     throw InputError(where + ".metadata.name", "a name of 1 to 1024 bytes",
                      std::to_string(out.name.size()) + " bytes");

@@ -56,12 +56,12 @@ struct PodRequest {
 // what one init container needs, if that is more. Throws InputError.
 PodRequest read_pod(const Json& pod, const std::string& where);
 
-struct NodeSize {
+struct NodeGpuCount {
   std::string name;
   std::optional<int32_t> gpus;  // allocatable GPUs; absent: the object does not say
 };
 
 // Reads a v1.Node. Throws InputError.
-NodeSize read_node(const Json& node, const std::string& where);
+NodeGpuCount read_node(const Json& node, const std::string& where);
 
 }  // namespace yard::kubernetes

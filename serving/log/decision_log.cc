@@ -59,7 +59,7 @@ std::string head_frame(const std::string& run) {
   return frame(record);
 }
 
-LogFiles::SizeLimits bounds_of(const DecisionLogOptions& options) {
+LogFileWriter::SizeLimits bounds_of(const DecisionLogOptions& options) {
   if (options.file_mib < 1 || options.max_mib < 2 * options.file_mib) {
     throw InputError(
         "decision log",
@@ -85,13 +85,13 @@ struct DecisionLog::Shared {
     PreemptionBounds bounds;
     pb::DecideResponse response;
     pb::DecisionTrace trace;
-    Circumstances more;
+    DecisionContext more;
     std::optional<pb::ReportedOutcome> reported;  // set if the record is a report, not a decision
   };
 
   explicit Shared(const DecisionLogOptions& given)
       : options(given),
-        files(std::make_unique<LogFiles>(
+        files(std::make_unique<LogFileWriter>(
             given.folder, bounds_of(given),
             [run = std::to_string(std::chrono::system_clock::now().time_since_epoch() /
                                   std::chrono::microseconds(1))] { return head_frame(run); })) {
@@ -201,7 +201,7 @@ struct DecisionLog::Shared {
   }
 
   const DecisionLogOptions options;
-  std::unique_ptr<LogFiles> files;           // used by the writing thread only
+  std::unique_ptr<LogFileWriter> files;      // used by the writing thread only
   OutcomeTracker outcomes;                   // used by the writing thread only
   std::optional<Clock::time_point> sync_at;  // the same; absent: all is synced
 
@@ -232,7 +232,7 @@ DecisionLog::~DecisionLog() {
 
 void DecisionLog::add(std::shared_ptr<const pb::DecideRequest> request,
                       const pb::DecideResponse& response, pb::DecisionTrace&& trace,
-                      PreemptionBounds bounds, Circumstances more) {
+                      PreemptionBounds bounds, DecisionContext more) {
   const size_t bytes = request->ByteSizeLong() + trace.memory().size();
   const std::lock_guard lock(shared_->mutex);
   shared_->push({++shared_->offered, unix_s(), bytes, std::move(request), std::move(bounds),

@@ -27,7 +27,7 @@ struct DecisionLogOptions {
 };
 
 // What is recorded of a decision beside its request and answer.
-struct Circumstances {
+struct DecisionContext {
   std::string traceparent = {};  // of the request
   pb::LoggedDecision::Recall recall = pb::LoggedDecision::RECALL_UNSPECIFIED;
 };
@@ -54,7 +54,7 @@ class DecisionLog {
 
   // Queues a decision, with `bounds` in its request. Thread-safe. add() never blocks or throws.
   void add(std::shared_ptr<const pb::DecideRequest> request, const pb::DecideResponse& response,
-           pb::DecisionTrace&& trace, PreemptionBounds bounds = {}, Circumstances more = {});
+           pb::DecisionTrace&& trace, PreemptionBounds bounds = {}, DecisionContext more = {});
 
   // Adds the outcome of a job. Returns false if the record was dropped. Thread-safe. Neither blocks
   // nor throws.

@@ -49,7 +49,8 @@ std::vector<LogFile> log_files(const fs::path& folder) {
   return files;
 }
 
-LogFiles::LogFiles(fs::path folder, const SizeLimits& bounds, std::function<std::string()> head)
+LogFileWriter::LogFileWriter(fs::path folder, const SizeLimits& bounds,
+                             std::function<std::string()> head)
     : folder_(std::move(folder)), bounds_(bounds), head_(std::move(head)) {
   std::error_code error;
   fs::create_directories(folder_, error);
@@ -70,16 +71,16 @@ LogFiles::LogFiles(fs::path folder, const SizeLimits& bounds, std::function<std:
   }
 }
 
-LogFiles::~LogFiles() {
+LogFileWriter::~LogFileWriter() {
   close();
   if (lock_ >= 0) ::close(lock_);
 }
 
-void LogFiles::close() {
+void LogFileWriter::close() {
   if (fd_ >= 0) ::close(std::exchange(fd_, -1));
 }
 
-int LogFiles::append(std::string_view frame) {
+int LogFileWriter::append(std::string_view frame) {
   if (frame.size() + kHeadRoom > bounds_.max_file_bytes) return EMSGSIZE;
   if (fd_ >= 0 && files_.back().bytes + frame.size() > bounds_.max_file_bytes) {
     if (const int error = bounds_.syncs ? sync() : 0) return error;
@@ -91,7 +92,7 @@ int LogFiles::append(std::string_view frame) {
   return write(frame);
 }
 
-int LogFiles::sync() {
+int LogFileWriter::sync() {
   if (fd_ >= 0 && ::fdatasync(fd_) != 0) return errno;
   if (is_listed_) return 0;
   const int folder = ::open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -103,7 +104,7 @@ int LogFiles::sync() {
 }
 
 // Deletes a file whose head cannot be written; else a full disk would collect empty files.
-int LogFiles::open_next() {
+int LogFileWriter::open_next() {
   std::string path;
   do {
     path = folder_ / fmt::format("{}{:08}{}", kPrefix, last_number_ + 1, kSuffix);
@@ -124,7 +125,7 @@ int LogFiles::open_next() {
   return error;
 }
 
-int LogFiles::make_room(uint64_t bytes) {
+int LogFileWriter::make_room(uint64_t bytes) {
   while (files_.size() > 1 && (bytes_ + bytes > bounds_.max_bytes || files_.size() > kMaxFiles)) {
     if (::unlink(files_.front().path.c_str()) != 0 && errno != ENOENT) return errno;
     bytes_ -= files_.front().bytes;
@@ -133,7 +134,7 @@ int LogFiles::make_room(uint64_t bytes) {
   return 0;
 }
 
-int LogFiles::write(std::string_view frame) {
+int LogFileWriter::write(std::string_view frame) {
   if (const int error = make_room(frame.size())) return error;
   LogFile& file = files_.back();
   size_t done = 0;

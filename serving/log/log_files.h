@@ -22,7 +22,7 @@ struct LogFile {
 // folder or cannot be listed.
 std::vector<LogFile> log_files(const std::filesystem::path& folder);
 
-class LogFiles {
+class LogFileWriter {
  public:
   struct SizeLimits {
     uint64_t max_bytes = 0;       // size of all files together
@@ -32,10 +32,10 @@ class LogFiles {
 
   // Creates the folder if it is missing. `head` returns the first frame of each file. Throws
   // InputError if the folder is not writable or another process writes to it.
-  LogFiles(std::filesystem::path folder, const SizeLimits& bounds,
-           std::function<std::string()> head);
-  ~LogFiles();
-  LogFiles(const LogFiles&) = delete;
+  LogFileWriter(std::filesystem::path folder, const SizeLimits& bounds,
+                std::function<std::string()> head);
+  ~LogFileWriter();
+  LogFileWriter(const LogFileWriter&) = delete;
 
   // Appends a frame to the newest file of this object, or to a new file if the newest file is full.
   // Deletes the oldest files if all together exceed `max_bytes`. Returns 0, or an errno if the

@@ -107,7 +107,7 @@ class DecisionReplayer {
   };
 
   Memory& kept_memory(size_t bytes) {
-    kept_ = known_.keep_memory(live_.state(), bytes, bytes);
+    kept_ = known_.prepare_memory(live_.state(), bytes, bytes);
     return known_.memory();
   }
 
@@ -169,7 +169,7 @@ class DecisionReplayer {
     const RecordedAction recorded = starts_[i];
     const int32_t row = legal_row(recorded);
     const std::vector<Piece> ours = agents_pieces(list_.at(row));
-    const std::vector<Piece> recorded_pieces = snapshot_.pieces(*recorded.action);
+    const std::vector<Piece> recorded_pieces = snapshot_.placement_of(*recorded.action);
     const std::vector<Piece>& there = anywhere ? ours : recorded_pieces;
     const bool same = std::ranges::equal(ours, recorded_pieces, [](const Piece& a, const Piece& b) {
       return a.node == b.node && a.gpus == b.gpus;

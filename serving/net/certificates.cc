@@ -149,7 +149,7 @@ ReloadCounts Certificates::counts() const {
   return counts_;
 }
 
-std::string Certificates::trouble() const {
+std::string Certificates::reload_error() const {
   const std::lock_guard lock(mutex_);
   return trouble_;
 }

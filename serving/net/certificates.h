@@ -43,14 +43,14 @@ class Certificates {
 
   // Returns the identity for new connections. After a change, a new object is returned.
   std::shared_ptr<const TlsIdentity> current() const;
-  bool checks_clients() const { return !paths_.ca.empty(); }
+  bool verifies_clients() const { return !paths_.ca.empty(); }
 
   // Reads the files again if they have changed. If files are damaged or do not fit each other, the
   // identity in memory stays in service.
   void reload_if_changed(bool at_once);
 
   ReloadCounts counts() const;
-  std::string trouble() const;  // why the files on disk are not used; empty: they are used
+  std::string reload_error() const;  // why the files on disk are not used; empty: they are used
 
  private:
   const TlsFiles paths_;

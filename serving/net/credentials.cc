@@ -42,14 +42,15 @@ Credentials::Credentials(const CredentialOptions& options)
       admin_read_(open_tokens("--admin-read-token-file", options.admin_read_token_file)),
       metrics_(open_tokens("--metrics-token-file", options.metrics_token_file)) {}
 
-void Credentials::check_address(const std::string& option, const std::string& address) const {
+void Credentials::require_protected_address(const std::string& option,
+                                            const std::string& address) const {
   if (certificates_ != nullptr || options_.insecure || is_local(option, address)) return;
   throw InputError(option, "a loopback address, a Unix socket, or TLS by --tls-cert and --tls-key",
                    "'" + address + "' without TLS (--insecure allows it)");
 }
 
-void Credentials::check_probes_address(const std::string& address) const {
-  if (options_.probes_tls != ProbesTls::kOff) return check_address("--probes", address);
+void Credentials::require_protected_probes_address(const std::string& address) const {
+  if (options_.probes_tls != ProbesTls::kOff) return require_protected_address("--probes", address);
   if (metrics_ == nullptr || options_.insecure || is_local("--probes", address)) return;
   throw InputError("--probes", "TLS for the tokens of --metrics-token-file",
                    "'" + address + "' with --probes-tls off (--insecure allows it)");
@@ -66,7 +67,7 @@ std::shared_ptr<const Certificates> Credentials::certificates_for_probes(
 }
 
 bool Credentials::probes_check_clients() const {
-  return certificates_ != nullptr && certificates_->checks_clients() &&
+  return certificates_ != nullptr && certificates_->verifies_clients() &&
          options_.probes_tls == ProbesTls::kSame;
 }
 
@@ -74,18 +75,18 @@ Access Credentials::decide(std::string_view authorization) const {
   return access_by(decide_.get(), authorization);
 }
 
-Access Credentials::read_metrics(std::string_view authorization) const {
+Access Credentials::allow_metrics_read(std::string_view authorization) const {
   return access_by(metrics_.get(), authorization);
 }
 
-Access Credentials::read_admin(std::string_view authorization) const {
+Access Credentials::allow_admin_read(std::string_view authorization) const {
   if (admin_ == nullptr) return access_by(admin_read_.get(), authorization);
   const bool allowed = admin_->accept(authorization) ||
                        (admin_read_ != nullptr && admin_read_->accept(authorization));
   return allowed ? Access::kAllowed : Access::kUnauthenticated;
 }
 
-Access Credentials::write_admin(std::string_view authorization) const {
+Access Credentials::allow_admin_write(std::string_view authorization) const {
   if (admin_read_ == nullptr) return access_by(admin_.get(), authorization);
   if (admin_ != nullptr && admin_->accept(authorization)) return Access::kAllowed;
   return admin_read_->accept(authorization) ? Access::kForbidden : Access::kUnauthenticated;
@@ -108,13 +109,13 @@ Credentials::Status Credentials::status() const {
   if (certificates_ != nullptr) {
     out.certificate_expires_s = certificates_->current()->expires_s;
     out.certificates = certificates_->counts();
-    out.trouble = certificates_->trouble();
+    out.trouble = certificates_->reload_error();
   }
   for (const Tokens* tokens : all_tokens()) {
     const ReloadCounts counts = tokens->counts();
     out.tokens.loaded += counts.loaded;
     out.tokens.refused += counts.refused;
-    const std::string trouble = tokens->trouble();
+    const std::string trouble = tokens->reload_error();
     if (!trouble.empty()) out.trouble += (out.trouble.empty() ? "" : "; ") + trouble;
   }
   return out;

@@ -36,8 +36,8 @@ class Credentials {
 
   // Throws InputError if callers on other machines could reach a port in plain text without
   // `insecure`.
-  void check_address(const std::string& option, const std::string& address) const;
-  void check_probes_address(const std::string& address) const;
+  void require_protected_address(const std::string& option, const std::string& address) const;
+  void require_protected_probes_address(const std::string& address) const;
 
   // Null: no TLS.
   std::shared_ptr<const Certificates> certificates_for(const std::string& address) const;
@@ -46,9 +46,9 @@ class Credentials {
 
   // `authorization` is the value of the Authorization header. All functions below are thread-safe.
   Access decide(std::string_view authorization) const;
-  Access read_metrics(std::string_view authorization) const;
-  Access read_admin(std::string_view authorization) const;
-  Access write_admin(std::string_view authorization) const;
+  Access allow_metrics_read(std::string_view authorization) const;
+  Access allow_admin_read(std::string_view authorization) const;
+  Access allow_admin_write(std::string_view authorization) const;
 
   // Reads changed files again. `at_once`: do not wait until a changed file has settled.
   void reload_if_changed(bool at_once);

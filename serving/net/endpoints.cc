@@ -18,7 +18,7 @@ std::string version_json() {
   return out.dump() + "\n";
 }
 
-HttpResponse probe(const Endpoints& on, const std::string& path) {
+HttpResponse probe(const EndpointCallbacks& on, const std::string& path) {
   if (path == "/livez") {
     const std::string trouble = on.trouble();
     return trouble.empty() ? HttpResponse{200, "alive\n"} : HttpResponse{503, trouble + "\n"};
@@ -42,7 +42,7 @@ std::string_view extender_verb(std::string_view path) {
   return verb == kubernetes::kExtenderVerbs.end() ? "" : *verb;
 }
 
-void answer(const Endpoints& on, HttpRequest&& request, HttpServer::Reply&& reply) {
+void answer(const EndpointCallbacks& on, HttpRequest&& request, HttpServer::Reply&& reply) {
   const bool probes = std::ranges::find(kProbes, request.path) != kProbes.end();
   const bool decides = on.decide != nullptr && request.path == kDecide;
   const std::string_view verb = on.extend != nullptr ? extender_verb(request.path) : "";
@@ -63,13 +63,13 @@ void answer(const Endpoints& on, HttpRequest&& request, HttpServer::Reply&& repl
 
 }  // namespace
 
-HttpServer::Handler handler_of(Endpoints endpoints) {
+HttpServer::Handler handler_of(EndpointCallbacks endpoints) {
   return [on = std::move(endpoints)](HttpRequest&& request, HttpServer::Reply&& reply) {
     answer(on, std::move(request), std::move(reply));
   };
 }
 
-std::function<HttpResponse(const HttpRequest&)> screen_of(Endpoints endpoints) {
+std::function<HttpResponse(const HttpRequest&)> screen_of(EndpointCallbacks endpoints) {
   return [on = std::move(endpoints)](const HttpRequest& request) {
     const bool decides = request.path == kDecide || request.path.starts_with(kExtender);
     const bool allowed = decides                      ? on.may_decide(request.authorization)

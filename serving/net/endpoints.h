@@ -12,7 +12,7 @@
 namespace yard {
 
 // Functions that give the endpoints' answers. Several threads may call a function at once.
-struct Endpoints {
+struct EndpointCallbacks {
   std::function<std::string()> trouble;  // why the server is not alive; empty: it is alive
   std::function<bool()> ready;
   std::function<std::string()> metrics;
@@ -28,8 +28,8 @@ struct Endpoints {
 
 // handler_of() returns the handler of an HttpServer with these endpoints. screen_of() returns its
 // screen, which refuses requests without a valid token.
-HttpServer::Handler handler_of(Endpoints endpoints);
-std::function<HttpResponse(const HttpRequest&)> screen_of(Endpoints endpoints);
+HttpServer::Handler handler_of(EndpointCallbacks endpoints);
+std::function<HttpResponse(const HttpRequest&)> screen_of(EndpointCallbacks endpoints);
 
 // Returns {"error": what} with a status. Bytes of `what` which are not UTF-8 are replaced.
 HttpResponse json_error(int status, const std::string& what);

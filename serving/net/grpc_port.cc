@@ -138,9 +138,10 @@ int GrpcPort::connections() {
 
 bool GrpcPort::answers(std::chrono::milliseconds timeout) {
   using Clock = std::chrono::steady_clock;
-  const uint64_t before = listener_.seen();
+  const uint64_t before = listener_.connections_seen();
   const bool knocked = listener_.connect_and_close();
-  for (const auto until = Clock::now() + timeout; knocked && listener_.seen() == before;) {
+  for (const auto until = Clock::now() + timeout;
+       knocked && listener_.connections_seen() == before;) {
     if (Clock::now() >= until) return false;
     std::this_thread::sleep_for(kStep);
   }

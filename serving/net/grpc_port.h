@@ -44,7 +44,8 @@ class GrpcPort {
   bool answers(std::chrono::milliseconds timeout);
 
   int connections();
-  uint64_t turned_away() const { return turned_away_.load(); }  // connections closed over a limit
+  // Returns the number of connections closed over a limit.
+  uint64_t connections_turned_away() const { return turned_away_.load(); }
 
  private:
   // A connection that was handed to gRPC. gRPC does not report when it closes the descriptor.

@@ -17,7 +17,7 @@ class FollowingCredentials final : public grpc::ServerCredentials {
 
  private:
   int AddPortToServer(const std::string& address, grpc_server* server) override {
-    const auto clients = certificates_->checks_clients()
+    const auto clients = certificates_->verifies_clients()
                              ? GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY
                              : GRPC_SSL_DONT_REQUEST_CLIENT_CERTIFICATE;
     grpc_server_credentials* credentials = grpc_ssl_server_credentials_create_with_options(

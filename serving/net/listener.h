@@ -41,7 +41,7 @@ class Listener {
   // process has no descriptor left, pending connections are closed instead of left to wait.
   int accept();
   // Returns the number of connections that accept() returned or closed.
-  uint64_t seen() const { return seen_.load(); }
+  uint64_t connections_seen() const { return seen_.load(); }
   uint64_t closed_for_lack_of_descriptors() const { return lacking_.load(); }
 
   // Connects to the listener from the same process and closes the connection. Returns false if the

@@ -184,7 +184,7 @@ Metrics::Metrics() : families_(std::make_unique<Families>()) {
 
 Metrics::~Metrics() = default;
 
-void Metrics::decided(const pb::DecideResponse& response, bool is_known) {
+void Metrics::count_decision(const pb::DecideResponse& response, bool is_known) {
   const std::string model = is_known ? response.model() : "unknown";
   const std::string& source = pb::Source_Name(response.source());
   families_->decisions
@@ -202,17 +202,17 @@ void Metrics::decided(const pb::DecideResponse& response, bool is_known) {
   }
 }
 
-void Metrics::reported_outcome(const pb::Outcome& outcome) {
+void Metrics::count_reported_outcome(const pb::Outcome& outcome) {
   families_->reported.Add({{"end", pb::Outcome::End_Name(outcome.end())}}).Increment();
 }
 
-void Metrics::refused_request() { families_->refused.Increment(); }
+void Metrics::count_refused_request() { families_->refused.Increment(); }
 
-void Metrics::denied_request(const std::string& port) {
+void Metrics::count_denied_request(const std::string& port) {
   families_->denied.Add({{"port", port}}).Increment();
 }
 
-void Metrics::extended(const std::string& verb, int code, double seconds) {
+void Metrics::count_extender_answer(const std::string& verb, int code, double seconds) {
   families_->extender_requests.Add({{"verb", verb}, {"code", std::to_string(code)}}).Increment();
   families_->extender_duration.Add({{"verb", verb}}, kSeconds).Observe(seconds);
 }
@@ -222,7 +222,7 @@ std::string Metrics::text(const Gauges& now) {
   const std::lock_guard lock(f.text_mutex);
   f.pending.Set(now.pending);
   f.stuck.Set(now.stuck);
-  for (const Engine::Queue& queue : now.queues) {
+  for (const Engine::QueueStatus& queue : now.queues) {
     f.queue_length.Add({{"queue", queue.name}}).Set(queue.waiting);
     f.queue_limit.Add({{"queue", queue.name}}).Set(queue.limit);
   }

@@ -25,16 +25,16 @@ class Metrics {
 
   // Counts a decision. `is_known`: the server has the response's model. Other models count as
   // "unknown", since clients may send any name. All functions of Metrics are thread-safe.
-  void decided(const pb::DecideResponse& response, bool is_known);
-  void reported_outcome(const pb::Outcome& outcome);
-  void refused_request();
-  void denied_request(const std::string& port);  // counts a request on `port` without a valid token
+  void count_decision(const pb::DecideResponse& response, bool is_known);
+  void count_reported_outcome(const pb::Outcome& outcome);
+  void count_refused_request();
+  void count_denied_request(const std::string& port);  // on `port`, without a valid token
   // Counts an answer to kube-scheduler. `verb`: of the path /k8s/VERB; `code`: HTTP status.
-  void extended(const std::string& verb, int code, double seconds);
+  void count_extender_answer(const std::string& verb, int code, double seconds);
 
   struct Gauges {
     int pending = 0;
-    std::array<Engine::Queue, 3> queues = {};
+    std::array<Engine::QueueStatus, 3> queues = {};
     int stuck = 0;
     bool ready = false;
     int grpc_connections = 0;

@@ -86,10 +86,10 @@ std::vector<ModelCatalog::ModelOptions> all_models(const ServerOptions& given) {
 
 std::unique_ptr<Credentials> checked(const ServerOptions& given) {
   auto out = std::make_unique<Credentials>(given.credentials);
-  out->check_address("--listen", given.listen);
-  if (!given.admin.empty()) out->check_address("--admin", given.admin);
-  if (!given.http.empty()) out->check_address("--http", given.http);
-  if (!given.probes.empty()) out->check_probes_address(given.probes);
+  out->require_protected_address("--listen", given.listen);
+  if (!given.admin.empty()) out->require_protected_address("--admin", given.admin);
+  if (!given.http.empty()) out->require_protected_address("--http", given.http);
+  if (!given.probes.empty()) out->require_protected_probes_address(given.probes);
   return out;
 }
 
@@ -109,15 +109,15 @@ struct Server::Impl {
                        .max_waiting_cost = kMaxExtenderBytes}),
         rpc(engine, {.access = counted("grpc", &Credentials::decide),
                      .max_message_bytes = static_cast<uint64_t>(message_bytes()),
-                     .refused = [this] { metrics.refused_request(); },
+                     .refused = [this] { metrics.count_refused_request(); },
                      .report = [this](const std::string& cluster,
                                       const pb::Outcome& outcome) { report(cluster, outcome); }}),
         admin_rpc({.status = [this] { return status(); },
                    .reload = [this] { reload(); },
                    .reset_breaker = [this] { breaker().reset(); },
                    .models = &models,
-                   .read_access = counted("admin", &Credentials::read_admin),
-                   .write_access = counted("admin", &Credentials::write_admin)}) {
+                   .read_access = counted("admin", &Credentials::allow_admin_read),
+                   .write_access = counted("admin", &Credentials::allow_admin_write)}) {
     grpc::EnableDefaultHealthCheckService(true);
     [[maybe_unused]] static const bool once = [] {
       grpc::reflection::InitProtoReflectionServerBuilderPlugin();
@@ -135,12 +135,13 @@ struct Server::Impl {
                           credentials->certificates_for(options.admin)},
           admin_rpc);
     }
-    Endpoints endpoints = {.trouble = [this] { return trouble(); },
-                           .ready = [this] { return !draining.load(); },
-                           .metrics = [this] { return metrics_text(); },
-                           .decide = nullptr,
-                           .may_decide = allowed("http", &Credentials::decide),
-                           .may_read_metrics = allowed("http", &Credentials::read_metrics)};
+    EndpointCallbacks endpoints = {
+        .trouble = [this] { return trouble(); },
+        .ready = [this] { return !draining.load(); },
+        .metrics = [this] { return metrics_text(); },
+        .decide = nullptr,
+        .may_decide = allowed("http", &Credentials::decide),
+        .may_read_metrics = allowed("http", &Credentials::allow_metrics_read)};
     if (!options.probes.empty()) {
       probes = std::make_unique<HttpServer>(
           HttpServer::Options{.option = "--probes",
@@ -169,7 +170,7 @@ struct Server::Impl {
               .address = options.http,
               .limits = limits,
               .certificates = certificates,
-              .check_clients = certificates != nullptr && certificates->checks_clients(),
+              .check_clients = certificates != nullptr && certificates->verifies_clients(),
               .screen = screen_of(endpoints)},
           handler_of(endpoints));
     }
@@ -190,7 +191,7 @@ struct Server::Impl {
   std::function<Access(std::string_view)> counted(const char* port, Check check) {
     return [this, port, check](std::string_view authorization) {
       const Access out = (*credentials.*check)(authorization);
-      if (out != Access::kAllowed) metrics.denied_request(port);
+      if (out != Access::kAllowed) metrics.count_denied_request(port);
       return out;
     };
   }
@@ -202,7 +203,7 @@ struct Server::Impl {
   }
 
   void on_served(const ServedDecision& served) {
-    metrics.decided(served.response, models.has(served.response.model()));
+    metrics.count_decision(served.response, models.has(served.response.model()));
     if (options.on_traced && !served.traceparent.empty() && is_sampled(served.traceparent)) {
       options.on_traced(served.response, served.traceparent);
     }
@@ -213,7 +214,7 @@ struct Server::Impl {
   }
 
   void report(const std::string& cluster, const pb::Outcome& outcome) {
-    metrics.reported_outcome(outcome);
+    metrics.count_reported_outcome(outcome);
     if (log != nullptr) log->add(cluster, outcome);
   }
 
@@ -316,13 +317,13 @@ struct Server::Impl {
   }
 
   std::string metrics_text() {
-    return metrics.text({.pending = engine.pending(),
+    return metrics.text({.pending = engine.pending_requests(),
                          .queues = engine.queues(),
                          .stuck = engine.stuck(),
                          .ready = !draining.load(),
                          .grpc_connections = main->connections(),
                          .http_connections = http == nullptr ? 0 : http->connections(),
-                         .turned_away = main->turned_away(),
+                         .turned_away = main->connections_turned_away(),
                          .memories = engine.memories().count(),
                          .memory_bytes = engine.memories().bytes(),
                          .breaker = static_cast<int>(breaker().state(Engine::Clock::now())),
@@ -358,7 +359,7 @@ struct Server::Impl {
             },
         .refuse =
             [this, send](const pb::Refusal& why) {
-              metrics.refused_request();
+              metrics.count_refused_request();
               (*send)(json_error(400, why.message()));
             },
     });
@@ -370,7 +371,7 @@ struct Server::Impl {
     const auto begin = std::chrono::steady_clock::now();
     const auto answer = [=, this](const kubernetes::ExtenderAnswer& with) {
       const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
-      metrics.extended(std::string(verb), with.status, taken.count());
+      metrics.count_extender_answer(std::string(verb), with.status, taken.count());
       (*send)({with.status, with.body, "application/json"});
     };
     const auto busy = [answer] {

@@ -87,7 +87,7 @@ ReloadCounts Tokens::counts() const {
   return counts_;
 }
 
-std::string Tokens::trouble() const {
+std::string Tokens::reload_error() const {
   const std::lock_guard lock(mutex_);
   return trouble_;
 }

@@ -31,7 +31,7 @@ class Tokens {
   void reload_if_changed(bool at_once);
 
   ReloadCounts counts() const;
-  std::string trouble() const;  // why the file on disk is not used; empty: it is used
+  std::string reload_error() const;  // why the file on disk is not used; empty: it is used
 
  private:
   using Digest = std::array<unsigned char, 32>;

@@ -44,7 +44,7 @@ void ClusterMemory::begin_anew(const ClusterMemoryCapacity& room) {
   anew_ = true;
 }
 
-bool ClusterMemory::shares_a_node(const Snapshot& snapshot) const {
+bool ClusterMemory::shares_node_with_last(const Snapshot& snapshot) const {
   const std::vector<Node>& nodes = snapshot.cluster().nodes;
   for (size_t m = 0; m < std::min(nodes.size(), some_nodes_.size()); ++m) {
     if (nodes[m].name == some_nodes_[m]) return true;  // as usual
@@ -103,8 +103,8 @@ std::vector<ClusterMemory::EnteredJob> ClusterMemory::enter_jobs(const Snapshot&
 
 // Returns the jobs that have ended since the last snapshot, by their ends. A job that is gone but
 // not listed as finished is taken to have run until now.
-std::vector<ClusterMemory::Ended> ClusterMemory::end_jobs(const Snapshot& snapshot,
-                                                          std::vector<KnownJob>&& gone) {
+std::vector<ClusterMemory::GoneJob> ClusterMemory::end_jobs(const Snapshot& snapshot,
+                                                            std::vector<KnownJob>&& gone) {
   std::ranges::sort(gone, {}, &KnownJob::serial);
   // A finished job may come without an id.
   const auto by_request = [](const Job& job) {
@@ -130,7 +130,7 @@ std::vector<ClusterMemory::Ended> ClusterMemory::end_jobs(const Snapshot& snapsh
     of_request.erase(it);  // each counts once
     return known->slot == kNone ? nullptr : known;
   };
-  std::vector<Ended> out;
+  std::vector<GoneJob> out;
   for (const LiveJob& live : snapshot.live()) {
     if (live.phase != Phase::kDone) break;  // those that have finished come first
     if (KnownJob* known = gone_job(live.job); known != nullptr) {
@@ -176,32 +176,32 @@ bool ClusterMemory::make_room(const SimModel& fixed) {
 }
 
 SnapshotState ClusterMemory::next_state(const Snapshot& snapshot) {
-  const bool goes_on = snapshot.now_us() >= now_us_ && shares_a_node(snapshot);
+  const bool goes_on = snapshot.now_us() >= now_us_ && shares_node_with_last(snapshot);
   if (now_us_ >= 0 && !goes_on) begin_anew(first_room_);
   ++snapshots_;
   std::vector<KnownJob> gone;
   const std::vector<EnteredJob> of_row = enter_jobs(snapshot, gone);
-  std::vector<Ended> ended = end_jobs(snapshot, std::move(gone));
+  std::vector<GoneJob> ended = end_jobs(snapshot, std::move(gone));
   rank_queue(snapshot, of_row);
 
   // The table has the rows of the snapshot and those of jobs that it no longer lists.
   std::vector<Job> changed_jobs;
   const bool changes =
-      std::ranges::any_of(ended, [](const Ended& one) { return one.job.has_value(); });
+      std::ranges::any_of(ended, [](const GoneJob& one) { return one.job.has_value(); });
   if (changes) changed_jobs = snapshot.jobs();
   const std::vector<Job>& jobs = changes ? changed_jobs : snapshot.jobs();
   std::vector<int32_t> row_of(jobs.size());  // in the table, by the snapshot's row
   std::iota(row_of.begin(), row_of.end(), 0);
-  for (Ended& one : ended) {
+  for (GoneJob& one : ended) {
     if (!one.is_listed || !one.job) continue;
     one.job->after.clear();
     changed_jobs[static_cast<size_t>(one.live.job)] = std::move(*one.job);
   }
-  const bool lists_all = std::ranges::all_of(ended, &Ended::is_listed);
+  const bool lists_all = std::ranges::all_of(ended, &GoneJob::is_listed);
   if (!lists_all) {
     std::vector<int32_t*> rows;
     for (int32_t& row : row_of) rows.push_back(&row);
-    for (Ended& one : ended) {
+    for (GoneJob& one : ended) {
       if (one.is_listed) continue;
       one.job->after.clear();
       changed_jobs.push_back(std::move(*one.job));
@@ -219,7 +219,7 @@ SnapshotState ClusterMemory::next_state(const Snapshot& snapshot) {
   }
   // Free slots refer to the first row.
   std::vector<int32_t> serials(std::max(jobs.size(), size_t{1}), kNone);
-  for (Ended& one : ended) {
+  for (GoneJob& one : ended) {
     if (one.is_listed) one.live.job = row_of[static_cast<size_t>(one.live.job)];
     serials[static_cast<size_t>(one.live.job)] = one.serial;
   }
@@ -230,7 +230,7 @@ SnapshotState ClusterMemory::next_state(const Snapshot& snapshot) {
 
   JobTable table(jobs, snapshot.cluster(), {}, &names_);
   SimModel fixed{snapshot.spec(), table.columns(), snapshot.costs()};
-  fixed.allows = snapshot.allows();
+  fixed.allows = snapshot.allowed_actions();
   if (make_room(fixed) && !anew_) {
     const bool too_many = room_.users > kMostUsers || room_.names > kMostNames;
     begin_anew(too_many ? first_room_ : ClusterMemoryCapacity(room_));
@@ -243,7 +243,7 @@ SnapshotState ClusterMemory::next_state(const Snapshot& snapshot) {
   SimState& s = out.state();
   s.head->end_job = fixed.jobs.num_jobs;  // a job may wait for any of them
   reserve_slots(fixed, s, high_water_);
-  for (const Ended& one : ended) restore_job(fixed, s, one.live, one.slot);
+  for (const GoneJob& one : ended) restore_job(fixed, s, one.live, one.slot);
   in_slot_.assign(static_cast<size_t>(high_water_), nullptr);
   for (const LiveJob& live : snapshot.live()) {
     const auto row = static_cast<size_t>(live.job);
@@ -260,19 +260,19 @@ SnapshotState ClusterMemory::next_state(const Snapshot& snapshot) {
     in_slot_[static_cast<size_t>(known->slot)] = known;
     out.request_index_[static_cast<size_t>(known->slot)] = snapshot.request_index(live.job);
   }
-  for (const Snapshot::Vacating& v : snapshot.vacating()) {
+  for (const Snapshot::VacatingGpu& v : snapshot.vacating_gpus()) {
     restore_vacating(fixed, s, v.part, v.until_us);
   }
   if (!anew_) {
     for (int32_t i = 0; i < s.head->num_changed; ++i) s.is_changed[s.changed[i]] = 0;
     s.head->num_changed = 0;
-    for (const Ended& one : ended) mark_changed(s, one.slot);
+    for (const GoneJob& one : ended) mark_changed(s, one.slot);
     for (const EnteredJob& one : of_row) {
       if (one.changed) mark_changed(s, one.known->slot);
     }
   }
   release_reserved_slots(s);
-  for (const Ended& one : ended) free_slots_.push_back(one.slot);
+  for (const GoneJob& one : ended) free_slots_.push_back(one.slot);
   now_us_ = snapshot.now_us();
   some_nodes_.clear();
   for (const Node& node : snapshot.cluster().nodes) {
@@ -282,7 +282,7 @@ SnapshotState ClusterMemory::next_state(const Snapshot& snapshot) {
   return out;
 }
 
-bool ClusterMemory::keep_memory(SimState& state, size_t lasting, size_t bytes) {
+bool ClusterMemory::prepare_memory(SimState& state, size_t lasting, size_t bytes) {
   const bool kept = !std::exchange(anew_, false) && lasting == lasting_bytes_;
   lasting_bytes_ = lasting;
   if (kept) {

@@ -63,7 +63,7 @@ class ClusterMemory {
   // Prepares a memory of `bytes` bytes for a decision on `state`. Keeps the first `lasting` bytes
   // and returns true. If the memory begins anew, fills it with zeros, marks every job as changed
   // and returns false. Requires: all calls are for one policy.
-  bool keep_memory(SimState& state, size_t lasting, size_t bytes);
+  bool prepare_memory(SimState& state, size_t lasting, size_t bytes);
   Memory& memory() { return memory_; }
 
   // Remembers the policy's plan for the state `live`, to which the plan has been applied.
@@ -85,7 +85,7 @@ class ClusterMemory {
     uint64_t snapshot = 0;    // number of the last snapshot with this job
   };
   // A job that has ended. `job` is the job as the last snapshot before its end listed it.
-  struct Ended {
+  struct GoneJob {
     LiveJob live;
     int32_t slot, serial;
     std::optional<Job> job;
@@ -97,10 +97,10 @@ class ClusterMemory {
   };
 
   void begin_anew(const ClusterMemoryCapacity& room);
-  bool shares_a_node(const Snapshot& snapshot) const;
+  bool shares_node_with_last(const Snapshot& snapshot) const;
   int32_t take_slot();
   std::vector<EnteredJob> enter_jobs(const Snapshot& snapshot, std::vector<KnownJob>& gone);
-  std::vector<Ended> end_jobs(const Snapshot& snapshot, std::vector<KnownJob>&& gone);
+  std::vector<GoneJob> end_jobs(const Snapshot& snapshot, std::vector<KnownJob>&& gone);
   void rank_queue(const Snapshot& snapshot, const std::vector<EnteredJob>& of_row);
   bool make_room(const SimModel& fixed);
 

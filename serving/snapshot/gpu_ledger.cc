@@ -87,13 +87,13 @@ int32_t GpuLedger::find(const pb::Piece& piece) const {
 }
 
 // Returns the GPUs of the node which the piece names.
-uint64_t GpuLedger::named_gpus(const pb::Piece& piece, int32_t node) const {
+uint64_t GpuLedger::named_gpu_mask(const pb::Piece& piece, int32_t node) const {
   uint64_t mask = 0;
   for (const uint32_t gpu : piece.gpu_ids()) mask |= gpu < kMaxNodeGpus ? uint64_t{1} << gpu : 0;
   return mask & nodes_[static_cast<size_t>(node)].all;
 }
 
-std::string GpuLedger::flaw_of_numbers(const pb::Piece& piece, int32_t node) const {
+std::string GpuLedger::flaw_of_gpu_numbers(const pb::Piece& piece, int32_t node) const {
   const uint64_t all = nodes_[static_cast<size_t>(node)].all;
   uint64_t seen = 0;
   for (const uint32_t gpu : piece.gpu_ids()) {
@@ -111,7 +111,7 @@ std::string GpuLedger::flaw_of_numbers(const pb::Piece& piece, int32_t node) con
   return "";
 }
 
-std::string GpuLedger::flaw_of(const pb::Job& job) const {
+std::string GpuLedger::flaw_of_placement(const pb::Job& job) const {
   std::set<std::pair<int32_t, uint32_t>> seen;
   for (const pb::Piece& piece : job.placement()) {
     const std::string name = "'" + shortened(piece.node()) + "'";
@@ -128,9 +128,9 @@ std::string GpuLedger::flaw_of(const pb::Job& job) const {
       return "expected 1 to " + std::to_string(most) + " GPUs on node " + name + ", got " +
              std::to_string(piece.gpus());
     }
-    if (std::string flaw = flaw_of_numbers(piece, at); !flaw.empty()) return flaw;
+    if (std::string flaw = flaw_of_gpu_numbers(piece, at); !flaw.empty()) return flaw;
   }
-  return job.state() == pb::STOPPING ? "" : flaw_of_sum(job);
+  return job.state() == pb::STOPPING ? "" : flaw_of_gpu_sum(job);
 }
 
 // Without groups, a task is a GPU.
@@ -153,7 +153,7 @@ std::string GpuLedger::flaw_of_tasks(const pb::Job& job, const pb::Piece& piece)
 }
 
 // Requires: each piece is of one of the job's groups.
-std::string GpuLedger::flaw_of_sum(const pb::Job& job) {
+std::string GpuLedger::flaw_of_gpu_sum(const pb::Job& job) {
   uint64_t sum = 0;
   std::vector<uint64_t> tasks(static_cast<size_t>(job.groups_size()), 0);
   for (const pb::Piece& piece : job.placement()) {
@@ -194,14 +194,14 @@ void GpuLedger::take(const pb::Job& job, const pb::Piece& piece, int32_t node, u
       {node, mask, group, static_cast<int32_t>(std::min<uint32_t>(piece.tasks(), kMaxShapeTasks))});
 }
 
-void GpuLedger::hold_named(int job, std::vector<LivePart>& parts) {
+void GpuLedger::claim_named_gpus(int job, std::vector<LivePart>& parts) {
   const pb::Job& entry = request_.jobs(job);
   for (const pb::Piece& piece : entry.placement()) {
     const int32_t at = find(piece);
     if (at == kNone) continue;
     uint64_t own = 0;  // an odd job may name one twice
     for (const LivePart& part : parts) own |= part.node == at ? part.mask : 0;
-    const uint64_t mask = named_gpus(piece, at) & ~own;
+    const uint64_t mask = named_gpu_mask(piece, at) & ~own;
     if (const uint64_t twice = mask & held(at); twice != 0) {
       throw InputError(
           label_of_job(request_, job), "GPUs that no other job holds",
@@ -211,15 +211,15 @@ void GpuLedger::hold_named(int job, std::vector<LivePart>& parts) {
   }
 }
 
-void GpuLedger::hold_others(int job, bool odd, std::vector<LivePart>& parts) {
+void GpuLedger::claim_unnamed_gpus(int job, bool is_invalid, std::vector<LivePart>& parts) {
   const pb::Job& entry = request_.jobs(job);
   for (const pb::Piece& piece : entry.placement()) {
     const int32_t at = find(piece);
     if (at == kNone) continue;
     const Node& node = nodes_[static_cast<size_t>(at)];
     const uint64_t left = node.all & ~held(at), up = left & ~node.down;
-    const int64_t wanted = int64_t{piece.gpus()} - count_bits(named_gpus(piece, at));
-    if (wanted > count_bits(left) && !odd) {
+    const int64_t wanted = int64_t{piece.gpus()} - count_bits(named_gpu_mask(piece, at));
+    if (wanted > count_bits(left) && !is_invalid) {
       throw InputError(label_of_job(request_, job),
                        "1 to " + std::to_string(count_bits(left)) + " GPUs, those left on node '" +
                            shortened(piece.node()) + "'",
@@ -233,7 +233,7 @@ void GpuLedger::hold_others(int job, bool odd, std::vector<LivePart>& parts) {
   }
 }
 
-std::string GpuLedger::vacate(int job, int64_t until_us) {
+std::string GpuLedger::add_vacating_gpus(int job, int64_t until_us) {
   const pb::Job& entry = request_.jobs(job);
   std::string odd;
   for (const pb::Piece& piece : entry.placement()) {
@@ -243,7 +243,7 @@ std::string GpuLedger::vacate(int job, int64_t until_us) {
       continue;
     }
     Node& node = nodes_[static_cast<size_t>(at)];
-    uint64_t mask = named_gpus(piece, at);
+    uint64_t mask = named_gpu_mask(piece, at);
     if ((mask & (node.running | node.leaving)) != 0) {
       throw InputError(label_of_job(request_, job), "GPUs on which no other job runs or stops",
                        "'" + shortened(piece.node()) + "'");
@@ -277,7 +277,7 @@ bool GpuLedger::uses_failed_gpus(const std::vector<LivePart>& parts) const {
 
 uint64_t GpuLedger::renumbered_without_gaps(int32_t node, uint64_t mask) const {
   uint64_t out = 0;
-  const uint64_t all = usable(node);
+  const uint64_t all = usable_gpu_mask(node);
   for (uint64_t rest = mask & all; rest != 0; rest &= rest - 1) {
     out |= uint64_t{1} << count_bits(all & mask_of_low_bits(lowest_set_bit_index(rest)));
   }

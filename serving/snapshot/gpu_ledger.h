@@ -26,24 +26,25 @@ class GpuLedger {
             Quarantine& quarantine);
 
   // Returns what is invalid in a job's own placement, or "" if nothing is.
-  std::string flaw_of(const pb::Job& job) const;
-  // hold_named() enters the GPUs that a job names. After hold_named() for all jobs, hold_others()
-  // enters GPUs that a job does not name. Either function throws InputError if two jobs hold a GPU.
-  // `job` is an index in the request's jobs. Bits of masks are GPU numbers of the request.
-  void hold_named(int job, std::vector<LivePart>& parts);
-  void hold_others(int job, bool odd, std::vector<LivePart>& parts);
+  std::string flaw_of_placement(const pb::Job& job) const;
+  // claim_named_gpus() enters the GPUs that a job names. After claim_named_gpus() for all jobs,
+  // claim_unnamed_gpus() enters GPUs that a job does not name; `is_invalid`: the job has a flaw,
+  // and gets what GPUs are left. Either function throws InputError if two jobs hold a GPU. `job` is
+  // an index in the request's jobs. Bits of masks are GPU numbers of the request.
+  void claim_named_gpus(int job, std::vector<LivePart>& parts);
+  void claim_unnamed_gpus(int job, bool is_invalid, std::vector<LivePart>& parts);
   // Enters the GPUs of a stopping job, after all other jobs. Returns what is invalid about them.
-  std::string vacate(int job, int64_t until_us);
+  std::string add_vacating_gpus(int job, int64_t until_us);
 
   // Returns whether the node's features are valid.
-  bool has_features(int32_t node) const { return nodes_[node].sensible; }
+  bool has_valid_features(int32_t node) const { return nodes_[node].sensible; }
 
   int32_t num_nodes() const { return static_cast<int32_t>(nodes_.size()); }
   int32_t installed_gpus() const { return installed_; }
   bool uses_failed_gpus(const std::vector<LivePart>& parts) const;
 
   // Returns a mask of the GPUs which are up, or down but still in use.
-  uint64_t usable(int32_t node) const {
+  uint64_t usable_gpu_mask(int32_t node) const {
     return nodes_[node].all & ~(nodes_[node].down & ~held(node));
   }
   // Returns the mask with the usable GPUs renumbered without gaps.
@@ -64,11 +65,11 @@ class GpuLedger {
   static std::string read_node(const pb::Node& entry, int64_t now_us,
                                const SnapshotTenants& tenants, Node& node);
   int32_t find(const pb::Piece& piece) const;
-  uint64_t named_gpus(const pb::Piece& piece, int32_t node) const;
-  std::string flaw_of_numbers(const pb::Piece& piece, int32_t node) const;
+  uint64_t named_gpu_mask(const pb::Piece& piece, int32_t node) const;
+  std::string flaw_of_gpu_numbers(const pb::Piece& piece, int32_t node) const;
   static uint32_t gpus_of_a_task(const pb::Job& job, const pb::Piece& piece);
   static std::string flaw_of_tasks(const pb::Job& job, const pb::Piece& piece);
-  static std::string flaw_of_sum(const pb::Job& job);
+  static std::string flaw_of_gpu_sum(const pb::Job& job);
   void take(const pb::Job& job, const pb::Piece& piece, int32_t node, uint64_t mask,
             std::vector<LivePart>& parts);
 

@@ -201,12 +201,12 @@ class SnapshotReader {
       }
     };
     for_each(false, [&](const pb::Job& entry, int i, LiveJob& live, std::string& why) {
-      if (why.empty()) why = gpus_.flaw_of(entry);
-      gpus_.hold_named(i, live.parts);
+      if (why.empty()) why = gpus_.flaw_of_placement(entry);
+      gpus_.claim_named_gpus(i, live.parts);
     });
     for (const bool is_odd : {false, true}) {
       for_each(false, [&](const pb::Job& entry, int i, LiveJob& live, const std::string& why) {
-        if (why.empty() != is_odd) gpus_.hold_others(i, is_odd, live.parts);
+        if (why.empty() != is_odd) gpus_.claim_unnamed_gpus(i, is_odd, live.parts);
         live.pinned = out_.bounds_.pins(entry) || !may_preempt_ ||
                       gpus_.uses_failed_gpus(live.parts) ||
                       (pins_all_ && !out_.bounds_.preempts(entry));
@@ -215,9 +215,9 @@ class SnapshotReader {
     for (const bool named : {true, false}) {
       for_each(true, [&](const pb::Job& entry, int i, const LiveJob& live, std::string& why) {
         if (names_gpus(entry) != named) return;
-        if (why.empty()) why = gpus_.flaw_of(entry);
+        if (why.empty()) why = gpus_.flaw_of_placement(entry);
         const int64_t until_us = why.empty() ? live.until_us : now_us_ + kOddVacatingUs;
-        const std::string more = gpus_.vacate(i, until_us);
+        const std::string more = gpus_.add_vacating_gpus(i, until_us);
         if (why.empty()) why = more;
       });
     }
@@ -348,7 +348,7 @@ class SnapshotReader {
     }
     spec_index.assign(static_cast<size_t>(gpus_.num_nodes()), kNone);
     for (int32_t i = 0; i < gpus_.num_nodes(); ++i) {
-      const int32_t usable = count_bits(gpus_.usable(i));
+      const int32_t usable = count_bits(gpus_.usable_gpu_mask(i));
       if (usable == 0) continue;
       const auto next = static_cast<int32_t>(spec.types.size());
       if (next == kMaxTypes && !types.contains(request_.nodes(i).gpu_type())) {
@@ -362,7 +362,7 @@ class SnapshotReader {
       node.name = request_.nodes(i).name();
       node.gpus = usable;
       node.type = type->second;
-      if (gpus_.has_features(i)) read_node_features(request_.nodes(i), tenants_, node);
+      if (gpus_.has_valid_features(i)) read_node_features(request_.nodes(i), tenants_, node);
     }
     return spec;
   }
@@ -384,7 +384,8 @@ class SnapshotReader {
     out_.spec_table_.emplace_back(out_.cluster_);
     for (int32_t i = 0; i < gpus_.num_nodes(); ++i) {
       const int32_t node = spec_index[static_cast<size_t>(i)];
-      for (uint64_t rest = node == kNone ? 0 : gpus_.usable(i); rest != 0; rest &= rest - 1) {
+      for (uint64_t rest = node == kNone ? 0 : gpus_.usable_gpu_mask(i); rest != 0;
+           rest &= rest - 1) {
         const int64_t until_us = gpus_.until_us(i)[static_cast<size_t>(lowest_set_bit_index(rest))];
         if (until_us <= now_us_) continue;
         out_.vacating_.push_back(
@@ -481,7 +482,7 @@ void Snapshot::write(const SnapshotState& state, const Plan& plan,
   }
 }
 
-std::vector<Piece> Snapshot::pieces(const pb::Action& action) const {
+std::vector<Piece> Snapshot::placement_of(const pb::Action& action) const {
   std::vector<Piece> out;
   for (const pb::Piece& entry : action.pieces()) {
     const auto named = [&](int32_t n) { return request_.nodes(n).name() == entry.node(); };

@@ -29,7 +29,7 @@ class SnapshotState;
 class Snapshot {
  public:
   // A GPU which a stopping job still holds.
-  struct Vacating {
+  struct VacatingGpu {
     LivePart part;
     int64_t until_us;
   };
@@ -42,7 +42,7 @@ class Snapshot {
 
   int64_t now_us() const { return now_us_; }
   const Costs& costs() const { return costs_; }
-  const AllowedActions& allows() const { return allows_; }
+  const AllowedActions& allowed_actions() const { return allows_; }
   const PreemptionBounds& bounds() const { return bounds_; }
   const Quarantine& quarantine() const { return quarantine_; }
 
@@ -50,7 +50,7 @@ class Snapshot {
   const ClusterSpec& cluster() const { return cluster_; }
   const SpecColumns& spec() const { return spec_table_[0].columns(); }
   bool has_usable_gpus() const { return spec().total_gpus > 0; }
-  const std::vector<Vacating>& vacating() const { return vacating_; }
+  const std::vector<VacatingGpu>& vacating_gpus() const { return vacating_; }
 
   // Returns all jobs by rising submit time. A job's index is called its row.
   const std::vector<Job>& jobs() const { return jobs_; }
@@ -67,7 +67,7 @@ class Snapshot {
   void write(const SnapshotState& state, const Plan& plan, pb::DecideResponse& response) const;
 
   // Returns the placement of an action; empty if it names a node which is unknown or down.
-  std::vector<Piece> pieces(const pb::Action& action) const;
+  std::vector<Piece> placement_of(const pb::Action& action) const;
 
  private:
   const pb::DecideRequest& request_;
@@ -78,7 +78,7 @@ class Snapshot {
   std::vector<int32_t> request_index_;  // by row
   std::vector<Job> jobs_;
   std::vector<LiveJob> live_;
-  std::vector<Vacating> vacating_;
+  std::vector<VacatingGpu> vacating_;
   Costs costs_;
   AllowedActions allows_;
   ClusterSpec cluster_;

@@ -83,7 +83,7 @@ TEST(Evolve, ImprovesOnTheStartAndKeepsWhatGeneralises) {
   options.episodes = 4;
   options.step = 0.1;
   // Candidates whose second limit is below the first are refused and rank last.
-  const Evolved evolved = evolve(train, validation, "las", {}, options);
+  const EvolutionResult evolved = evolve(train, validation, "las", {}, options);
   RunOptions learned;
   for (const auto& [key, value] : evolved.settings) learned.policy.set(key, value, "test");
   const auto log_ratio_on = [&](const std::vector<Scenario>& scenarios) {
@@ -112,12 +112,12 @@ TEST(Evolve, ResumesIdentically) {
   options.tails = 0.5;
   std::vector<std::string> kept;
   const auto keep = [&](const EvolutionState& state) { kept.push_back(to_json(state)); };
-  const Evolved whole = evolve(train, validation, "las", {}, options, {}, {}, keep);
+  const EvolutionResult whole = evolve(train, validation, "las", {}, options, {}, {}, keep);
   ASSERT_EQ(kept.size(), 4u);
   for (size_t g = 0; g < 4; ++g) {
     std::string last;
-    const Evolved rest =
-        evolve(train, validation, "las", {}, options, {}, evolution_state(kept[g], "kept"),
+    const EvolutionResult rest =
+        evolve(train, validation, "las", {}, options, {}, parse_evolution_state(kept[g], "kept"),
                [&](const EvolutionState& state) { last = to_json(state); });
     EXPECT_EQ(rest.settings, whole.settings) << g;
     EXPECT_EQ(rest.played, whole.played) << g;
@@ -125,9 +125,10 @@ TEST(Evolve, ResumesIdentically) {
       EXPECT_EQ(last, kept.back()) << g;
     }
   }
-  EXPECT_THROW(evolution_state("{}", "kept"), InputError);
-  EXPECT_THROW(evolve(validation, train, "las", {}, options, {}, evolution_state(kept[0], "kept")),
-               InputError);
+  EXPECT_THROW(parse_evolution_state("{}", "kept"), InputError);
+  EXPECT_THROW(
+      evolve(validation, train, "las", {}, options, {}, parse_evolution_state(kept[0], "kept")),
+      InputError);
 }
 
 // In some episodes, the same for all candidates, a verb is off. A policy which never preempts gains
@@ -154,7 +155,7 @@ TEST(Evolve, StartsFromTheGivenValues) {
   options.step = 1e-9;
   Settings start;
   start.set("gpu_exponent", "0.25", "test");
-  const Evolved found = evolve(one, one, "las", {}, options, start);
+  const EvolutionResult found = evolve(one, one, "las", {}, options, start);
   for (const auto& [key, value] : found.settings) {
     if (key == "gpu_exponent") {
       EXPECT_EQ(value, "0.25");

@@ -60,7 +60,7 @@ TEST(FitHazards, CensorJobsAtTheWindowsEnd) {
 
 TEST(FitHazards, FileIsAPolicy) {
   const Scenario scenario = steps(20);
-  const testing::TempFile file("fitted.yaml", fitted_yaml(fit_hazards(scenario), scenario));
+  const testing::TempFile file("fitted.yaml", hazards_policy_yaml(fit_hazards(scenario), scenario));
   const OpenedPolicy opened = open_policy(file.path(), {});
   EXPECT_EQ(opened.policy->level(), Level::kDistribution);
   Settings few;

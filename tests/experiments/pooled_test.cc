@@ -21,7 +21,7 @@ PooledCell flat(int window, double ours, double theirs, double bound, size_t blo
 
 TEST(Pooled, ConstantCellsHaveExactIntervals) {
   const PooledCell half = flat(0, 9, 10, 8.1);
-  const Pooled pooled = pool({half, half}, Rng(1));
+  const PooledResult pooled = pool({half, half}, Rng(1));
   EXPECT_NEAR(pooled.oracle_gap_closed.value, 0.5, 1e-12);
   EXPECT_NEAR(pooled.oracle_gap_closed.interval.lo, 0.5, 1e-12);
   EXPECT_NEAR(pooled.oracle_gap_closed.interval.hi, 0.5, 1e-12);
@@ -33,7 +33,7 @@ TEST(Pooled, ConstantCellsHaveExactIntervals) {
 
 TEST(Pooled, LossesCountAsMuchAsGains) {
   // One cell gains ln 0.9 and one loses it; the oracle gains 2 ln 0.81.
-  const Pooled pooled = pool({flat(0, 9, 10, 8.1), flat(1, 10 / 0.9, 10, 8.1)}, Rng(1));
+  const PooledResult pooled = pool({flat(0, 9, 10, 8.1), flat(1, 10 / 0.9, 10, 8.1)}, Rng(1));
   EXPECT_NEAR(pooled.oracle_gap_closed.value, 0, 1e-12);
   EXPECT_NEAR(pooled.ratio.value, 1, 1e-12);
   EXPECT_EQ(pooled.improvement.value, 0.5);
@@ -67,7 +67,7 @@ TEST(Pooled, IntervalsRespectTheirBounds) {
   // One of two blocks is ten times better: Student's t interval of two blocks is wide.
   PooledCell cell = flat(0, 1, 1, 0, 2);
   cell.sums.ours = {{0.1, 1}};
-  const Pooled pooled = pool({cell}, Rng(1));
+  const PooledResult pooled = pool({cell}, Rng(1));
   EXPECT_GT(pooled.iqm.interval.lo, 0);
   EXPECT_LT(pooled.iqm.interval.lo, pooled.iqm.value);
   EXPECT_GE(pooled.improvement.interval.lo, 0);
@@ -75,7 +75,7 @@ TEST(Pooled, IntervalsRespectTheirBounds) {
 }
 
 TEST(Pooled, OneBlockGivesNoInterval) {
-  const Pooled pooled = pool({flat(0, 9, 10, 8), flat(1, 9, 10, 8, 1)}, Rng(1));
+  const PooledResult pooled = pool({flat(0, 9, 10, 8), flat(1, 9, 10, 8, 1)}, Rng(1));
   EXPECT_NEAR(pooled.ratio.value, 0.9, 1e-12);
   EXPECT_TRUE(std::isnan(pooled.ratio.interval.lo));
 }
@@ -92,7 +92,7 @@ TEST(Pooled, CellsOfOneWindowShareItsDraws) {
     }
     return out;
   };
-  const auto width = [](const Pooled& pooled) {
+  const auto width = [](const PooledResult& pooled) {
     return std::log(pooled.ratio.interval.hi / pooled.ratio.interval.lo);
   };
   const double one = width(pool({cells(true)[0]}, Rng(1)));
@@ -105,7 +105,7 @@ TEST(Pooled, WindowUsesTheCoarsestBlocksOfItsCells) {
   std::vector<PooledCell> cells = {flat(0, 9, 10, 8, 12), flat(0, 8, 10, 7, 12)};
   cells[1].blocks = 6;
   for (size_t b = 0; b < 12; ++b) cells[0].sums.ours[0][b] += b % 2 == 0 ? 1 : -1;
-  const Pooled pooled = pool(cells, Rng(1));
+  const PooledResult pooled = pool(cells, Rng(1));
   EXPECT_NEAR(pooled.ratio.interval.lo, pooled.ratio.value, 1e-9) << "pairs are alike";
 }
 
@@ -132,7 +132,7 @@ TEST(Pooled, IntervalsHaveNominalCoverage) {
       }
       cells.push_back(cell);
     }
-    const Pooled pooled = pool(cells, Rng(5).split(static_cast<uint64_t>(sample)));
+    const PooledResult pooled = pool(cells, Rng(5).split(static_cast<uint64_t>(sample)));
     const double truth = std::log(0.9) / std::log(0.8);
     ratio += pooled.ratio.interval.lo <= 0.9 && 0.9 <= pooled.ratio.interval.hi;
     oracle_gap_closed += pooled.oracle_gap_closed.interval.lo <= truth &&

@@ -99,17 +99,17 @@ TEST(Tune, WideRangesAreSearchedLogarithmically) {
 
 TEST(Tune, IsNoWorseThanTheDefaultsAndSpendsItsBudget) {
   const std::vector<TuneCell> cells = habits_cells();
-  const Tuned tuned = tune(cells, "las", {}, budget(40));
+  const TuningResult tuned = tune(cells, "las", {}, budget(40));
   EXPECT_EQ(tuned.evaluated, 40);
   EXPECT_GT(tuned.refused, 0);  // some pairs of limits are in the wrong order
   EXPECT_LT(tuned.jct_s.front(), tuned.default_jct_s.front());
-  const Tuned again = tune(cells, "las", {}, budget(40));
+  const TuningResult again = tune(cells, "las", {}, budget(40));
   EXPECT_EQ(again.settings, tuned.settings);
   EXPECT_EQ(again.jct_s, tuned.jct_s);
 }
 
 TEST(Tune, FindsAPlantedOptimum) {
-  const Tuned tuned = tune(habits_cells(1), "test-planted", {}, budget(200));
+  const TuningResult tuned = tune(habits_cells(1), "test-planted", {}, budget(200));
   ASSERT_EQ(tuned.settings.size(), 2u);
   EXPECT_NEAR(parse_double(tuned.settings[0].second).value(), 0.3, 0.02);
   EXPECT_NEAR(parse_double(tuned.settings[1].second).value(), 50, 2);
@@ -122,7 +122,7 @@ TEST(Tune, PoolIsScoredByTheGeometricMean) {
   sparse.generate_jobs = 100;
   std::vector<TuneCell> cells = habits_cells();
   cells.emplace_back("sparse", load_scenario(sparse), 2, 1);
-  const Tuned tuned = tune(cells, "las", {}, budget(30));
+  const TuningResult tuned = tune(cells, "las", {}, budget(30));
   ASSERT_EQ(tuned.jct_s.size(), 2u);
   double product = 1;
   for (size_t c = 0; c < 2; ++c) product *= tuned.jct_s[c] / tuned.default_jct_s[c];
@@ -134,7 +134,7 @@ TEST(Tune, PoolIsScoredByTheGeometricMean) {
 TEST(Tune, FileIsTheScoredPolicy) {
   const std::vector<TuneCell> cells = habits_cells(1);
   const TuneOptions options = budget(16);
-  const Tuned tuned = tune(cells, "las", {}, options);
+  const TuningResult tuned = tune(cells, "las", {}, options);
   const std::string file =
       (std::filesystem::path(::testing::TempDir()) / "yard_tuned_las.yaml").string();
   write_file_atomic(file, tuned_yaml(tuned, cells, options));
@@ -160,7 +160,8 @@ TEST(Tune, KeptCandidatesAreNotReplayed) {
   tune(cells, "las", {}, kept);
   const int first = files();
   kept.budget = 24;
-  const Tuned resumed = tune(cells, "las", {}, kept), at_once = tune(cells, "las", {}, budget(24));
+  const TuningResult resumed = tune(cells, "las", {}, kept),
+                     at_once = tune(cells, "las", {}, budget(24));
   EXPECT_EQ(resumed.settings, at_once.settings);
   EXPECT_EQ(resumed.jct_s, at_once.jct_s);
   EXPECT_EQ(resumed.refused, at_once.refused);
@@ -175,7 +176,7 @@ TEST(Tune, KeptCandidatesAreNotReplayed) {
 TEST(Tune, FixedSettingsAreKept) {
   RunOptions run;
   run.policy.set("gpu_exponent", "0.5", "test");
-  const Tuned tuned = tune(habits_cells(), "las", run, budget(8));
+  const TuningResult tuned = tune(habits_cells(), "las", run, budget(8));
   for (const auto& [key, value] : tuned.settings) EXPECT_NE(key, "gpu_exponent") << value;
   ASSERT_NE(tuned.fixed.find("gpu_exponent"), nullptr);
 }

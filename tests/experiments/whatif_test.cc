@@ -174,10 +174,10 @@ TEST(WhatifVerdict, KeepsTheDigitsOfASmallRatioToTheLog) {
   std::vector<ComparedJob> jobs;
   add(jobs, 30, 1, 4 * kUsPerS, 4 * kUsPerS);
   for (ComparedJob& job : jobs) job.logged = waits(1000 * kUsPerS);
-  EXPECT_THAT(fit_to_log_text(of(jobs)),
+  EXPECT_THAT(baseline_fit_text(of(jobs)),
               HasSubstr("simulated mean wait 0.004 times the logged one. Logged jobs"));
   for (ComparedJob& job : jobs) job.logged = waits(kUsPerS);
-  EXPECT_THAT(fit_to_log_text(of(jobs)),
+  EXPECT_THAT(baseline_fit_text(of(jobs)),
               HasSubstr("mean wait 4.00 times the logged one. The site had more capacity"));
 }
 
@@ -221,7 +221,7 @@ TEST(WhatifVerdict, HandlesALogWithoutWaits) {
   std::vector<ComparedJob> jobs;
   add(jobs, 30, 1, 5 * kUsPerS, 5 * kUsPerS);
   for (ComparedJob& job : jobs) job.logged = waits(0);
-  const std::string said = fit_to_log_text(of(jobs));
+  const std::string said = baseline_fit_text(of(jobs));
   EXPECT_THAT(said, HasSubstr("no job waited in the log"));
   EXPECT_THAT(said, HasSubstr("the simulated mean wait is 5 s."));
 }

@@ -226,7 +226,7 @@ TEST_P(EveryPolicy, DecidesIdenticallyFromASnapshot) {
     }
     Memory memory;
     memory.reset(policy_->memory_bytes(view));
-    policy_->rebuild(view, memory);
+    policy_->rebuild_memory(view, memory);
     draft.reset();
     policy_->decide(view, memory, draft);
     const std::string why = flaw_of_decision(scene.fixed(), runner.state(), draft.plan());

@@ -57,10 +57,10 @@ TEST(OptimusFits, QuarterOfALossCurvePredictsItsTarget) {
   const auto fit = fit_loss(points);
   ASSERT_TRUE(fit.has_value());
   const double target = truth.at(5000);
-  EXPECT_NEAR(*truth.work_until(target), 5000, 1e-6);
-  ASSERT_TRUE(fit->work_until(target).has_value());
-  EXPECT_NEAR(*fit->work_until(target), 5000, 1000);
-  EXPECT_FALSE(fit->work_until(0.1).has_value()) << "below what it ever reaches";
+  EXPECT_NEAR(*truth.work_until_loss(target), 5000, 1e-6);
+  ASSERT_TRUE(fit->work_until_loss(target).has_value());
+  EXPECT_NEAR(*fit->work_until_loss(target), 5000, 1000);
+  EXPECT_FALSE(fit->work_until_loss(0.1).has_value()) << "below what it ever reaches";
   EXPECT_FALSE(fit_loss({{0, 1.0}, {1, 1.5}, {2, 2.0}}).has_value()) << "it does not fall";
   EXPECT_FALSE(fit_loss({{0, 2.0}, {1, 1.5}}).has_value());
 }

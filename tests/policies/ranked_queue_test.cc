@@ -52,11 +52,11 @@ TEST_P(Ranking, MatchesOrderedSets) {
       const Order& its = model[static_cast<size_t>(c)];
       ASSERT_EQ(ranked.top(c), its.empty() ? kNone : its.begin()->second);
       const bool hidden = rng.below(3) == 0;
-      if (hidden) ranked.hide(c);
+      if (hidden) ranked.hide_class(c);
       if (scene.fixed().jobs.class_gpus[c] > gpus || its.empty() || hidden) continue;
       if (best == kNone || *its.begin() < *model[static_cast<size_t>(best)].begin()) best = c;
     }
-    ASSERT_EQ(ranked.first_class(view, gpus), best);
+    ASSERT_EQ(ranked.first_fitting_class(view, gpus), best);
     for (int32_t c = 0; c < classes; ++c) ranked.show(c);
   }
 }
@@ -70,7 +70,7 @@ TEST(RankedQueue, IsEmptyWithoutClasses) {
   Memory memory;
   memory.reset(RankedQueue::bytes(view));
   BumpAllocator bump(memory.data());
-  EXPECT_EQ(RankedQueue(view, bump).first_class(view, 8), kNone);
+  EXPECT_EQ(RankedQueue(view, bump).first_fitting_class(view, 8), kNone);
 }
 
 }  // namespace

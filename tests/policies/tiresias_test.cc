@@ -102,16 +102,16 @@ TEST(TiresiasPolicies, GittinsIndexMatchesItsDefinition) {
   BumpAllocator bump(memory.data());
   ServiceHistory history(bump);
   EXPECT_FALSE(history.refit()) << "nothing has finished";
-  EXPECT_EQ(history.gittins(0, 100), 0);
+  EXPECT_EQ(history.gittins_index(0, 100), 0);
   for (const double gpu_s : {10.0, 40.0, 40.0, 1000.0}) history.add(gpu_s);
   EXPECT_TRUE(history.refit());
   // Three of four end within 100 GPU-seconds; they use 10, 40, 40 and 100.
-  EXPECT_DOUBLE_EQ(history.gittins(0, 100), 0.75 / (190.0 / 4));
+  EXPECT_DOUBLE_EQ(history.gittins_index(0, 100), 0.75 / (190.0 / 4));
   // After 20 GPU-seconds three are left, which use 20, 20 and 100 more.
-  EXPECT_DOUBLE_EQ(history.gittins(20, 100), (2.0 / 3) / (140.0 / 3));
-  EXPECT_DOUBLE_EQ(history.gittins(40, 100), 0.0);
-  EXPECT_DOUBLE_EQ(history.gittins(900, 100), 1.0 / 100);
-  EXPECT_EQ(history.gittins(1000, 100), 0);
+  EXPECT_DOUBLE_EQ(history.gittins_index(20, 100), (2.0 / 3) / (140.0 / 3));
+  EXPECT_DOUBLE_EQ(history.gittins_index(40, 100), 0.0);
+  EXPECT_DOUBLE_EQ(history.gittins_index(900, 100), 1.0 / 100);
+  EXPECT_EQ(history.gittins_index(1000, 100), 0);
 }
 
 // An order by the index is rebuilt only when the index changes, so that must be rare.
@@ -122,15 +122,15 @@ TEST(TiresiasPolicies, GittinsIndexChangesAfterAnEighthMoreJobs) {
   ServiceHistory history(bump);
   int fits = 0;
   for (int finished = 1; finished <= 30'000; ++finished) {
-    const double before = history.gittins(0, 100);
+    const double before = history.gittins_index(0, 100);
     history.add(finished % 2 == 0 ? 10 : 1000);
-    EXPECT_EQ(history.gittins(0, 100), before);
+    EXPECT_EQ(history.gittins_index(0, 100), before);
     const bool fitted = history.refit();
     fits += fitted;
     if (finished <= 9 || finished == 11 || finished == 13) {
       EXPECT_TRUE(fitted) << finished;
       const double ends = finished / 2, goes_on = finished - ends;
-      EXPECT_DOUBLE_EQ(history.gittins(0, 100), ends / (10 * ends + 100 * goes_on));
+      EXPECT_DOUBLE_EQ(history.gittins_index(0, 100), ends / (10 * ends + 100 * goes_on));
     }
     if (finished == 10 || finished == 12) {
       EXPECT_FALSE(fitted) << finished;

@@ -162,8 +162,8 @@ class VictimIndexHarness {
   void ask(const LinearKeyTreap& held, VictimIndex& index_under_test) {
     const int32_t slot = any_slot(), gpus = view_.gpus(slot);
     if (view_.shaped(slot) || can_place_gpus(view_, PlacementRule::kConsolidate, gpus)) return;
-    ASSERT_EQ(index_under_test.supports(gpus), gpus <= most_ || gpus % most_ == 0);
-    if (!index_under_test.supports(gpus)) return;
+    ASSERT_EQ(index_under_test.supports_job_gpus(gpus), gpus <= most_ || gpus % most_ == 0);
+    if (!index_under_test.supports_job_gpus(gpus)) return;
     const RankedJob claim{{static_cast<double>(rng_.below(16)), view_.serial(slot)}, slot};
     const double margin = 0.5 * rng_.below(2);
     std::vector<RankedJob> claims;

@@ -51,7 +51,7 @@ class Memories : public ::testing::Test {
   Changes see() {
     snapshot.emplace(request);
     live.emplace(memory.next_state(*snapshot));
-    memory.keep_memory(live->state(), 8, 8);
+    memory.prepare_memory(live->state(), 8, 8);
     slots.clear();
     for (const pb::Job& job : request.jobs()) {
       slots[job.id()] = slot_of(*live, request, job.id());
@@ -153,7 +153,7 @@ TEST_F(Memories, CountsAFinishedJobOnce) {
   request.mutable_jobs()->DeleteSubrange(0, 1);
   const Snapshot snapshot(request);
   SnapshotState live = memory.next_state(snapshot);
-  memory.keep_memory(live.state(), 8, 8);
+  memory.prepare_memory(live.state(), 8, 8);
   ASSERT_EQ(changes(live, request), Changes{"done"});
   EXPECT_EQ(live.state().attained_us[live.state().changed[0]], 3'604'000'000);
   EXPECT_EQ(see(), Changes{});

@@ -37,7 +37,7 @@ TEST(Engine, PolicyAnswers) {
   EXPECT_EQ(answer.model(), "greedy");
   EXPECT_FALSE(answer.decision_id().empty());
   EXPECT_EQ(fixture.seen, 1);
-  EXPECT_EQ(fixture.engine.pending(), 0);
+  EXPECT_EQ(fixture.engine.pending_requests(), 0);
 }
 
 TEST(Engine, PreemptionsAreLimited) {
@@ -216,7 +216,7 @@ TEST(Engine, ManyThreadsEachGetTheirOwnAnswer) {
 TEST(Engine, RejectsInvalidClustersAndUnservablePolicies) {
   EngineFixture fixture("las");
   EXPECT_THROW(ask_engine(fixture.engine, pb::DecideRequest()), InputError);
-  EXPECT_EQ(fixture.engine.pending(), 0);
+  EXPECT_EQ(fixture.engine.pending_requests(), 0);
   EXPECT_THROW(EngineFixture("srtf"), InputError);  // an oracle
   EXPECT_THROW(EngineFixture("nobody"), InputError);
   EXPECT_THROW(EngineFixture("las", {.fallback = "srtf"}), InputError);

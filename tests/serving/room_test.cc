@@ -55,11 +55,11 @@ int32_t fewest_by_trial(const std::vector<RoomNode>& nodes, int32_t gpus) {
 }
 
 // Carries the moves out; fails if a node gets more than it has.
-void expect_room(const std::vector<RoomNode>& nodes, const Room& room, int32_t gpus) {
+void expect_room(const std::vector<RoomNode>& nodes, const RoomSearchResult& room, int32_t gpus) {
   std::map<std::string, int32_t> free;
   for (const RoomNode& node : nodes) free[node.name] = node.free;
   int32_t moved = 0;
-  for (const RoomMove& move : room.moves) {
+  for (const JobRelocation& move : room.moves) {
     free[move.from] += move.gpus;
     free[move.to] -= move.gpus;
     moved += move.gpus;
@@ -73,7 +73,7 @@ void expect_room(const std::vector<RoomNode>& nodes, const Room& room, int32_t g
 TEST(Room, OfTheIssue) {
   const std::vector<RoomNode> nodes = {room_node("a", 8, {4, 2, 1}), room_node("b", 8, {4, 1, 1}),
                                        room_node("c", 8, {7})};
-  const Room room = moves_that_make_room(nodes, 4);
+  const RoomSearchResult room = moves_that_make_room(nodes, 4);
   ASSERT_TRUE(room.found && room.proven);
   EXPECT_EQ(room.node, "b");
   EXPECT_EQ(room.gpus_moved, 2);
@@ -82,7 +82,8 @@ TEST(Room, OfTheIssue) {
 }
 
 TEST(Room, NothingMovesIfItFits) {
-  const Room room = moves_that_make_room({room_node("a", 8, {7}), room_node("b", 8, {4})}, 4);
+  const RoomSearchResult room =
+      moves_that_make_room({room_node("a", 8, {7}), room_node("b", 8, {4})}, 4);
   EXPECT_TRUE(room.found);
   EXPECT_EQ(room.node, "b");
   EXPECT_TRUE(room.moves.empty());
@@ -93,7 +94,7 @@ TEST(Room, MovesAlongAChain) {
   std::vector<RoomNode> nodes = {room_node("a", 8, {3, 4}), room_node("b", 8, {5, 2}),
                                  room_node("c", 8, {6})};
   nodes[0].jobs[1].movable = nodes[1].jobs[0].movable = nodes[2].jobs[0].movable = false;
-  const Room room = moves_that_make_room(nodes, 4);
+  const RoomSearchResult room = moves_that_make_room(nodes, 4);
   ASSERT_TRUE(room.found && room.proven);
   EXPECT_EQ(room.gpus_moved, 5);
   expect_room(nodes, room, 4);
@@ -101,7 +102,8 @@ TEST(Room, MovesAlongAChain) {
 
 TEST(Room, SaysThatThereIsNone) {
   EXPECT_FALSE(moves_that_make_room({}, 1).found);
-  const Room small = moves_that_make_room({room_node("a", 8, {7}), room_node("b", 8, {7})}, 3);
+  const RoomSearchResult small =
+      moves_that_make_room({room_node("a", 8, {7}), room_node("b", 8, {7})}, 3);
   EXPECT_FALSE(small.found);
   EXPECT_TRUE(small.proven);
   std::vector<RoomNode> pinned = {room_node("a", 8, {2, 4}), room_node("b", 8, {6})};
@@ -128,7 +130,7 @@ TEST(Room, FewestGpusAsByTrial) {
       nodes.push_back(room_node(std::string(1, static_cast<char>('a' + n)), 8, jobs));
     }
     const auto gpus = static_cast<int32_t>(2 + rng.below(7));
-    const Room room = moves_that_make_room(nodes, gpus);
+    const RoomSearchResult room = moves_that_make_room(nodes, gpus);
     const int32_t fewest = fewest_by_trial(nodes, gpus);
     ASSERT_TRUE(room.proven);
     ASSERT_EQ(room.found ? room.gpus_moved : -1, fewest) << "trial " << trial;
@@ -146,7 +148,7 @@ TEST(Room, LargeClustersEndInBoundedTime) {
         room_node("n" + std::to_string(n), 8,
                   rng.below(2) == 0 ? std::vector<int32_t>{4, 3} : std::vector<int32_t>{5, 2}));
   }
-  const Room room = moves_that_make_room(nodes, 8, 2'000'000);
+  const RoomSearchResult room = moves_that_make_room(nodes, 8, 2'000'000);
   EXPECT_FALSE(room.found && !room.proven && room.moves.empty());
   if (room.found) expect_room(nodes, room, 8);
 }

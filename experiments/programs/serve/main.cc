@@ -14,7 +14,7 @@ namespace {
 
 // Requires: both outlive the result.
 std::unique_ptr<Decider> served(const Policy& policy, const Scenario& scenario) {
-  return std::make_unique<ServedDecider>(policy, scenario.cluster, scenario.simulated().jobs,
+  return std::make_unique<ServedDecider>(policy, scenario.cluster, scenario.simulated_trace().jobs,
                                          scenario.fixed);
 }
 

@@ -232,7 +232,7 @@ int run_evolve(CLI::App& app, int argc, char** argv) {
                      validation_cells, options.episodes, options.episode_jobs, options.drop,
                      options.validation_episodes, options.episode_warmup, options.drain,
                      options_affecting_results(app), sources.trace_hashes()});
-  Evolved evolved;
+  EvolutionResult evolved;
   try {
     evolved = evolve(episodes, validation, options.policy, run, options.evolution, start,
                      options.resume ? files.load_state() : EvolutionState{},

@@ -122,10 +122,10 @@ int run_explain(CLI::App& app, int argc, char** argv) {
   const std::vector<TuneCell> cells =
       load_tune_cells(options, options.cells, file, replicas, options.explain.progress);
   const GainExplanation explained =
-      explain(cells,
-              is_tuned_policy_file(options.checkpoint) ? options.checkpoint
-                                                       : "checkpoint:" + options.checkpoint,
-              "joint", numbers, options.explain);
+      explain_gain(cells,
+                   is_tuned_policy_file(options.checkpoint) ? options.checkpoint
+                                                            : "checkpoint:" + options.checkpoint,
+                   "joint", numbers, options.explain);
   const Json out = json_of(explained);
   options.print_result(out, [&] { print(explained); });
   AtomicFiles files;

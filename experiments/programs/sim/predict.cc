@@ -39,7 +39,7 @@ void write_fitted_distribution(const CommonOptions& options, const std::string& 
   require_input(!scenario.opens_test, "--to",
                 "at most 80% with --fit: the last fifth of a log is reserved for tests",
                 options.scenario.window.to.empty() ? "the end" : options.scenario.window.to);
-  write_file_atomic(fit, fitted_yaml(fit_hazards(scenario), scenario));
+  write_file_atomic(fit, hazards_policy_yaml(fit_hazards(scenario), scenario));
 }
 
 int run_predict(CLI::App& app, int argc, char** argv) {

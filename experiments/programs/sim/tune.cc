@@ -37,7 +37,7 @@ double mean(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
-Json tuned_json(const Tuned& tuned, const std::string& file) {
+Json tuned_json(const TuningResult& tuned, const std::string& file) {
   Json settings = Json::object();
   for (const GivenSetting& setting : tuned.fixed.entries()) settings[setting.key] = setting.value;
   for (const auto& [key, value] : tuned.settings) settings[key] = *parse_double(value);
@@ -59,7 +59,7 @@ Json tuned_json(const Tuned& tuned, const std::string& file) {
           {"file", file.empty() ? Json(nullptr) : Json(file)}};
 }
 
-void print_tuned(const Tuned& tuned) {
+void print_tuned(const TuningResult& tuned) {
   std::printf("%-16s %-13s speeds %-7s %12s -> %12s s (x %s)", tuned.policy.c_str(),
               information_level_name(tuned.level), speed_information_name(tuned.speeds),
               number_text(mean(tuned.default_jct_s), 1).c_str(),
@@ -120,11 +120,11 @@ int run_tune(CLI::App& app, int argc, char** argv) {
       load_tune_cells(options, options.cells, file, replicas, options.tune.progress);
   for (const TuneCell& cell : cells)
     print_scenario_notes(cell.scenario, prepared_policies, options.run.speeds);
-  std::vector<Tuned> all;
+  std::vector<TuningResult> all;
   for (const std::string& policy : policies) {
     all.push_back(tune(cells, policy, options.run_of(policy), options.tune));
   }
-  const Tuned& best = all[best_of(all)];
+  const TuningResult& best = all[best_of(all)];
   std::vector<std::string> paths(all.size());
   for (size_t i = 0; i < all.size() && !options.out.empty(); ++i) {
     paths[i] = all.size() == 1 ? options.out : policy_path(options.out, all[i].policy);
@@ -140,7 +140,7 @@ int run_tune(CLI::App& app, int argc, char** argv) {
     out["cells"].push_back(row);
   }
   options.print_result(out, [&] {
-    for (const Tuned& tuned : all) print_tuned(tuned);
+    for (const TuningResult& tuned : all) print_tuned(tuned);
   });
   AtomicFiles files;
   if (!options.out.empty()) {

@@ -37,7 +37,7 @@ Settings read_settings(const Arguments& args) {
   if (!args.columns.empty()) settings.set("columns", args.columns, "--columns");
   if (!args.session.resume.empty()) return settings;  // config.yaml has all settings
   if (!args.from_log.empty()) settings.set("from_log", args.from_log, "--from-log");
-  complete_settings(settings);
+  add_implied_settings(settings);
   return settings;
 }
 

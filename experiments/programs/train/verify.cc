@@ -36,7 +36,7 @@ Difference native_difference(const Checkpoint& checkpoint, double tolerance) {
   Difference out;
   for (GoldenState& g : unpack_golden(checkpoint.golden, shape, "golden.safetensors")) {
     net->forward(g.observation(), logits);
-    out.native = std::max(out.native, g.difference(logits));
+    out.native = std::max(out.native, g.max_logit_difference(logits));
     const auto chosen = std::ranges::max_element(logits) - logits.begin();
     const double logit_minus_best =
         *std::ranges::max_element(g.logits) - g.logits[static_cast<size_t>(chosen)];

@@ -86,7 +86,7 @@ TEST_F(LogLearn, StepsRoundTripThroughAFile) {
   wrong.erase("jobs");
   EXPECT_THROW(unpack_choices(wrong, dispatcher::kShape, "file"), InputError);
   // Two parts together hold all steps.
-  const RecordedChoices first = steps.part(0, 30), rest = steps.part(30, steps.size());
+  const RecordedChoices first = steps.step_range(0, 30), rest = steps.step_range(30, steps.size());
   EXPECT_EQ(first.size() + rest.size(), steps.size());
   EXPECT_EQ(first.missed_decision.size() + rest.missed_decision.size(),
             steps.missed_decision.size());

@@ -86,11 +86,11 @@ TEST_F(Files, TokensAreReplacedWhileBothAreValid) {
   write("tokens", "");
   tokens.reload_if_changed(true);
   EXPECT_EQ(valid(), std::pair(true, true));
-  EXPECT_NE(tokens.trouble().find("1 to 100 tokens"), std::string::npos);
+  EXPECT_NE(tokens.reload_error().find("1 to 100 tokens"), std::string::npos);
   write("tokens", kNew);
   tokens.reload_if_changed(true);
   EXPECT_EQ(valid(), std::pair(false, true));
-  EXPECT_EQ(tokens.trouble(), "");
+  EXPECT_EQ(tokens.reload_error(), "");
   tokens.reload_if_changed(true);
   EXPECT_EQ(tokens.counts().loaded, 2u);
   EXPECT_EQ(tokens.counts().refused, 1u);
@@ -137,7 +137,7 @@ TEST_F(Files, IdentityOfWhichOnlyOneFileWasReplacedYetWaits) {
   write("key.pem", next.key);
   certificates.reload_if_changed(false);
   EXPECT_EQ(certificates.current(), first);
-  EXPECT_EQ(certificates.trouble(), "") << "the files did not settle";
+  EXPECT_EQ(certificates.reload_error(), "") << "the files did not settle";
   certificates.reload_if_changed(false);
   EXPECT_EQ(certificates.current()->cert, next.cert);
   EXPECT_EQ(certificates.counts().loaded, 1u);
@@ -146,7 +146,7 @@ TEST_F(Files, IdentityOfWhichOnlyOneFileWasReplacedYetWaits) {
   certificates.reload_if_changed(true);
   EXPECT_EQ(certificates.current()->cert, next.cert);
   EXPECT_EQ(certificates.current()->key, next.key);
-  EXPECT_NE(certificates.trouble().find("--tls-key"), std::string::npos);
+  EXPECT_NE(certificates.reload_error().find("--tls-key"), std::string::npos);
   EXPECT_EQ(certificates.counts().refused, 1u);
   std::filesystem::remove(temp_.path() / "key.pem");
   certificates.reload_if_changed(true);
@@ -158,7 +158,8 @@ TEST_F(Files, AdminTokensForReadingDoNotWrite) {
   const std::string reader = "reader-token-0123456789", writer = "writer-token-0123456789";
   const std::string read = write("read", reader), all = write("all", writer);
   const auto access = [](const Credentials& by, const std::string& token) {
-    return std::pair(by.read_admin("Bearer " + token), by.write_admin("Bearer " + token));
+    return std::pair(by.allow_admin_read("Bearer " + token),
+                     by.allow_admin_write("Bearer " + token));
   };
   using enum Access;
   const Credentials open({});
@@ -178,7 +179,7 @@ TEST_F(Files, AdminTokensForReadingDoNotWrite) {
 
 TEST_F(Files, PlainTextStaysOnThisMachine) {
   const auto flaw = [](const CredentialOptions& options, const std::string& address) {
-    return error_of([&] { Credentials(options).check_address("--listen", address); });
+    return error_of([&] { Credentials(options).require_protected_address("--listen", address); });
   };
   for (const char* local :
        {"127.0.0.1:1", "127.8.8.8:1", "[::1]:1", "localhost:1", ":1", "1", "unix:/tmp/a.sock"}) {
@@ -192,7 +193,7 @@ TEST_F(Files, PlainTextStaysOnThisMachine) {
     EXPECT_EQ(flaw({.tls = tls}, wide), "");
   }
   const auto probes_flaw = [](const CredentialOptions& options) {
-    return error_of([&] { Credentials(options).check_probes_address("0.0.0.0:1"); });
+    return error_of([&] { Credentials(options).require_protected_probes_address("0.0.0.0:1"); });
   };
   EXPECT_NE(probes_flaw({}), "");
   EXPECT_EQ(probes_flaw({.probes_tls = ProbesTls::kOff}), "");
