@@ -6,10 +6,10 @@
 # Time is scaled: jobs of hours run for seconds. So is the run time that the server leaves to a job before it
 # may be preempted, and the agent states the costs of these jobs, which go on where they were.
 #   NODES=64               nodes of the cluster
-#   JOBS=700 SPAN_S=600    jobs, and the seconds in which they arrive
-#   MOST_S=400             the longest run time
+#   JOBS=640 SPAN_S=200    jobs, and the seconds in which they arrive
+#   MOST_S=240             the longest run time
 #   GOVERNED=$NODES        nodes that the agent governs; the load refers to them
-#   LOAD=1.25              offered load: GPU seconds asked for, of those there are while jobs arrive
+#   LOAD=4                 offered load: GPU seconds asked for, of those there are while jobs arrive
 #   LIMIT_S=2000           gives up after so many seconds
 #   FEWEST_JOBS=600        number of jobs for which the run counts
 #   PREEMPTED_SHARE=0.25   share of the GPUs that may be preempted within 10 minutes
@@ -20,7 +20,7 @@ out=${1:-build/live/slurm}
 bin=${YARD_BIN:-build/bin}
 traces=${YARD_TRACES:-../shared/traces}
 nodes=${NODES:-64}
-export JOBS=${JOBS:-700} SPAN_S=${SPAN_S:-600} MOST_S=${MOST_S:-400} GOVERNED=${GOVERNED:-$nodes} LOAD=${LOAD:-1.25}
+export JOBS=${JOBS:-640} SPAN_S=${SPAN_S:-200} MOST_S=${MOST_S:-240} GOVERNED=${GOVERNED:-$nodes} LOAD=${LOAD:-4}
 export LIMIT_S=${LIMIT_S:-2000}
 
 fail() {

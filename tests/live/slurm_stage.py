@@ -40,7 +40,8 @@ def starts_in(records):
     decided = {}
     for record in records:
         for action in record.get("decision", {}).get("response", {}).get("actions", []):
-            if action.get("verb") == "START":
+            # A policy may move a job, too: stop it and start it elsewhere. The agent only stops it.
+            if action.get("verb") == "START" and action.get("expected") != "RUNNING":
                 nodes = sorted(piece["node"] for piece in action["pieces"])
                 decided[action["job"], int(action.get("restart", 0))] = nodes
     return decided
