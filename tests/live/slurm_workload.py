@@ -40,12 +40,11 @@ def make(trace, count, span_s, offered_load, nodes, most_s):
     cluster_gpus = nodes * NODE_GPUS
     with open(trace, newline="") as file:
         rows = list(csv.DictReader(file))
-    several = collections.defaultdict(list)
-    for row in rows:
-        several[row["tenant"]].append(int(row["gpus"]) > 1)
+    clusters = collections.Counter(row["tenant"] for row in rows)
+    several = collections.Counter(row["tenant"] for row in rows if int(row["gpus"]) > 1)
     jobs = []
     for row in rows:
-        if statistics.mean(several[row["tenant"]]) < SEVERAL:
+        if several[row["tenant"]] < SEVERAL * clusters[row["tenant"]]:
             continue
         gpus = int(row["gpus"])
         if gpus > NODE_GPUS:

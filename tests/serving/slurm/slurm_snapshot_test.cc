@@ -177,8 +177,8 @@ TEST_F(SlurmSnapshot, StartsInFlightHoldTheirNodes) {
   EXPECT_NO_THROW(Snapshot(snapshot.request));
 }
 
-// Slurm may start another job there, as its lease ended, or the node is drained meanwhile. A request
-// with the start would contradict itself, and no job would be decided on.
+// Slurm may start another job there, as its lease ended, or the node is drained meanwhile. A
+// request with the start would contradict itself, and no job would be decided on.
 TEST_F(SlurmSnapshot, StartsInFlightWithoutRoomAreLeftOut) {
   in_flight_["25"] = {pb::START, 0, {"n0"}, 3, BootClock::now(), "d"};
   job("25").admin_comment = std::string(kPinComment) + " d";
