@@ -2,7 +2,7 @@
 
 Slurm's reaction times are measured in OUT: from a submission until the agent lists the job, from a decision until the
 job starts, from its end until the agent sees free GPUs. In the simulation, jobs arrive later by the first, and hold
-their GPUs longer by the other two. The simulator knows no limits on preemption. OUT/simulated.json gets the result;
+their GPUs longer by the other two. OUT/simulated.json gets the result;
 the last line that is printed has the figures. Exit code 1 if fewer than 90 % of pairs of jobs start in the same order,
 or the correlation of waits is below 0.9.
 """

@@ -13,6 +13,7 @@
 #   LIMIT_S=2000           gives up after so many seconds
 #   FEWEST_JOBS=600        number of jobs for which the run counts
 #   PREEMPTED_SHARE=0.25   share of the GPUs that may be preempted within 10 minutes
+#   MIN_RUN=15             seconds that a job runs before it may be preempted
 #   YARD_BIN=build/bin     folder of the programs
 set -eu
 cd "$(dirname "$0")/../.."
@@ -51,7 +52,7 @@ tests/live/slurm_cluster.sh start "$work/slurm" "$nodes" 30
 export SLURM_CONF=$work/slurm/etc/slurm.conf
 
 "$bin/yardmaster" serve --checkpoint checkpoints/pilot --listen 127.0.0.1:0 --json --budget-ms 400 \
-  --min-run 15 --preempted-share "${PREEMPTED_SHARE:-0.25}" --decision-log "$out/decisions" >"$out/server.json" 2>"$out/server.log" &
+  --min-run "${MIN_RUN:-15}" --preempted-share "${PREEMPTED_SHARE:-0.25}" --decision-log "$out/decisions" >"$out/server.json" 2>"$out/server.log" &
 server=$!
 for _ in $(seq 100); do
   [ -s "$out/server.json" ] && break
