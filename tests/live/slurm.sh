@@ -11,7 +11,7 @@
 #   GOVERNED=$NODES        nodes that the agent governs; the load refers to them
 #   LOAD=4                 offered load: GPU seconds asked for, of those there are while jobs arrive
 #   LIMIT_S=2000           gives up after so many seconds
-#   FEWEST_JOBS=600        number of jobs for which the run counts
+#   FEWEST_JOBS=600 FEWEST_PREEMPTIONS=10   numbers from which on the run counts
 #   PREEMPTED_SHARE=0.25   share of the GPUs that may be preempted within 10 minutes
 #   MIN_RUN=15             seconds that a job runs before it may be preempted
 #   YARD_BIN=build/bin     folder of the programs
@@ -22,7 +22,7 @@ bin=${YARD_BIN:-build/bin}
 traces=${YARD_TRACES:-../shared/traces}
 nodes=${NODES:-64}
 export JOBS=${JOBS:-640} SPAN_S=${SPAN_S:-200} MOST_S=${MOST_S:-240} GOVERNED=${GOVERNED:-$nodes} LOAD=${LOAD:-4}
-export LIMIT_S=${LIMIT_S:-2000}
+export LIMIT_S=${LIMIT_S:-2000} FEWEST_JOBS=${FEWEST_JOBS:-600} FEWEST_PREEMPTIONS=${FEWEST_PREEMPTIONS:-10}
 
 fail() {
   echo "slurm.sh: $*" >&2
