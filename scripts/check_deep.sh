@@ -72,9 +72,10 @@ documented() {
       build/tests/yard_cli_test --gtest_filter='*DocCommandsOfMinutes*'
 }
 
-# The stages slurm and chaos of check_live.sh, in some 12 minutes.
+# The stages slurm and chaos of check_live.sh, in some 10 minutes.
 short_live() {
-  NODES=8 JOBS=100 SPAN_S=150 MOST_S=60 FEWEST_JOBS=100 PREEMPTED_SHARE=0.6 tests/live/slurm.sh build/live/short-slurm &&
+  NODES=8 JOBS=100 SPAN_S=120 LOAD=2 MOST_S=50 MIN_RUN=0 PREEMPTED_SHARE=1 FEWEST_JOBS=100 FEWEST_PREEMPTIONS=1 \
+    tests/live/slurm.sh build/live/short-slurm &&
     NODES=8 JOBS=60 SPAN_S=240 LOAD=1.1 MOST_S=50 FAULTS=20 FEWEST_FAULTS=20 GAP_S=15 tests/live/chaos.sh build/live/short-chaos
 }
 

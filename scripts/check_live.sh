@@ -39,10 +39,10 @@ skip() {
   selected "$1" && echo "== $1 skipped: $2"
 }
 
-# What the stage slurm played, in the simulator.
+# The simulator knows no limits on preemption, so there are none here.
 simulated() {
-  [[ -e build/live/slurm/figures.json ]] || tests/live/slurm.sh || return 1
-  python3 tests/live/simulated.py build/live/slurm build/bin
+  NODES=16 JOBS=240 SPAN_S=200 LOAD=2 MOST_S=120 MIN_RUN=0 PREEMPTED_SHARE=1 FEWEST_JOBS=240 \
+    tests/live/slurm.sh build/live/simulated && python3 tests/live/simulated.py build/live/simulated build/bin
 }
 
 # The last line is the count of the races, not that of the tests.

@@ -23,8 +23,12 @@ class SnapshotMaker {
     add_costs();
     add_nodes();
     hold_foreign_gpus();
-    for (const SlurmJob& job : in_.listing.jobs) {
-      if (in_scope(job, options_) && !out_.jobs.contains(job.id)) add_job(job);
+    // Jobs that are about to start come last: what runs by now may have taken their GPUs.
+    for (const bool starts : {false, true}) {
+      for (const SlurmJob& job : in_.listing.jobs) {
+        if (is_about_to_start(job) != starts) continue;
+        if (in_scope(job, options_) && !out_.jobs.contains(job.id)) add_job(job);
+      }
     }
     hold_other_starts();
     finish_nodes();
@@ -93,6 +97,11 @@ class SnapshotMaker {
         if (const auto at = nodes_.find(name); at != nodes_.end()) at->second.others += flight.gpus;
       }
     }
+  }
+
+  bool is_about_to_start(const SlurmJob& job) const {
+    const auto flight = in_.in_flight.find(job.id);
+    return flight != in_.in_flight.end() && flight->second.verb == pb::START && job.waits();
   }
 
   void add_job(const SlurmJob& job) {
@@ -164,7 +173,10 @@ class SnapshotMaker {
   // A pin that Slurm has not carried out yet: its GPUs are taken, whichever they will be.
   std::string place_starting(const JobShape& shape, const ActionInFlight& start, pb::Job& entry) {
     for (const std::string& name : start.nodes) {
-      if (!nodes_.contains(name)) return "other_nodes";
+      const auto at = nodes_.find(name);
+      if (at == nodes_.end()) return "other_nodes";
+      // Without room the start has failed, or the list of nodes already shows it.
+      if (room_on(at->second) < shape.gpus) return "pinned";
     }
     entry.set_state(pb::STARTING);
     entry.set_since_s(in_.now_s);
@@ -175,6 +187,14 @@ class SnapshotMaker {
       nodes_[name].starting += shape.gpus;
     }
     return "";  // its cores and memory are still among the idle ones
+  }
+
+  // GPUs of the node that nothing holds.
+  static int room_on(const NodeUse& use) {
+    if (use.closed) return 0;
+    std::set<int> taken = use.node->used;
+    taken.insert(use.ours.begin(), use.ours.end());
+    return use.node->gpus - static_cast<int>(taken.size()) - use.starting;
   }
 
   std::string place_running(const SlurmJob& job, const JobShape& shape, pb::Job& entry) {

@@ -2,9 +2,9 @@
 
 Slurm's reaction times are measured in OUT: from a submission until the agent lists the job, from a decision until the
 job starts, from its end until the agent sees free GPUs. In the simulation, jobs arrive later by the first, and hold
-their GPUs longer by the other two. The simulator knows no limits on preemption. OUT/simulated.json gets the result;
-the last line that is printed has the figures. Exit code 1 if fewer than 90 % of pairs of jobs start in the same order,
-or the correlation of waits is below 0.9.
+their GPUs longer by the other two. OUT/simulated.json gets the
+result; the last line that is printed has the figures. Exit code 1 if fewer than 90 % of pairs of jobs start in the same
+order, or the correlation of waits is below 0.8.
 """
 
 import csv
@@ -128,7 +128,7 @@ def main(out, bin):
           f"{figures['preemptions']['live']} and {figures['preemptions']['simulated']}; measured: a job is seen after "
           f"{took['seen_s']:.2f} s, starts {took['start_s']:.2f} s after its decision, its GPUs are seen free after "
           f"{took['freed_s']:.2f} s")
-    if same_order < 0.9 or figures["correlation_of_waits"] < 0.9:
+    if same_order < 0.9 or figures["correlation_of_waits"] < 0.8:
         sys.exit(1)
 
 

@@ -6,13 +6,14 @@
 # Time is scaled: jobs of hours run for seconds. So is the run time that the server leaves to a job before it
 # may be preempted, and the agent states the costs of these jobs, which go on where they were.
 #   NODES=64               nodes of the cluster
-#   JOBS=700 SPAN_S=600    jobs, and the seconds in which they arrive
-#   MOST_S=400             the longest run time
+#   JOBS=640 SPAN_S=200    jobs, and the seconds in which they arrive
+#   MOST_S=240             the longest run time
 #   GOVERNED=$NODES        nodes that the agent governs; the load refers to them
-#   LOAD=1.25              offered load: GPU seconds asked for, of those there are while jobs arrive
+#   LOAD=4                 offered load: GPU seconds asked for, of those there are while jobs arrive
 #   LIMIT_S=2000           gives up after so many seconds
-#   FEWEST_JOBS=600        number of jobs for which the run counts
+#   FEWEST_JOBS=600 FEWEST_PREEMPTIONS=10   numbers from which on the run counts
 #   PREEMPTED_SHARE=0.25   share of the GPUs that may be preempted within 10 minutes
+#   MIN_RUN=15             seconds that a job runs before it may be preempted
 #   YARD_BIN=build/bin     folder of the programs
 set -eu
 cd "$(dirname "$0")/../.."
@@ -20,8 +21,8 @@ out=${1:-build/live/slurm}
 bin=${YARD_BIN:-build/bin}
 traces=${YARD_TRACES:-../shared/traces}
 nodes=${NODES:-64}
-export JOBS=${JOBS:-700} SPAN_S=${SPAN_S:-600} MOST_S=${MOST_S:-400} GOVERNED=${GOVERNED:-$nodes} LOAD=${LOAD:-1.25}
-export LIMIT_S=${LIMIT_S:-2000}
+export JOBS=${JOBS:-640} SPAN_S=${SPAN_S:-200} MOST_S=${MOST_S:-240} GOVERNED=${GOVERNED:-$nodes} LOAD=${LOAD:-4}
+export LIMIT_S=${LIMIT_S:-2000} FEWEST_JOBS=${FEWEST_JOBS:-600} FEWEST_PREEMPTIONS=${FEWEST_PREEMPTIONS:-10}
 
 fail() {
   echo "slurm.sh: $*" >&2
@@ -51,7 +52,7 @@ tests/live/slurm_cluster.sh start "$work/slurm" "$nodes" 30
 export SLURM_CONF=$work/slurm/etc/slurm.conf
 
 "$bin/yardmaster" serve --checkpoint checkpoints/pilot --listen 127.0.0.1:0 --json --budget-ms 400 \
-  --min-run 15 --preempted-share "${PREEMPTED_SHARE:-0.25}" --decision-log "$out/decisions" >"$out/server.json" 2>"$out/server.log" &
+  --min-run "${MIN_RUN:-15}" --preempted-share "${PREEMPTED_SHARE:-0.25}" --decision-log "$out/decisions" >"$out/server.json" 2>"$out/server.log" &
 server=$!
 for _ in $(seq 100); do
   [ -s "$out/server.json" ] && break

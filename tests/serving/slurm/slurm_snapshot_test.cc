@@ -177,6 +177,26 @@ TEST_F(SlurmSnapshot, StartsInFlightHoldTheirNodes) {
   EXPECT_NO_THROW(Snapshot(snapshot.request));
 }
 
+// Slurm may start another job there, as its lease ended, or the node is drained meanwhile. A
+// request with the start would contradict itself, and no job would be decided on.
+TEST_F(SlurmSnapshot, StartsInFlightWithoutRoomAreLeftOut) {
+  in_flight_["25"] = {pb::START, 0, {"n0"}, 3, BootClock::now(), "d"};
+  job("25").admin_comment = std::string(kPinComment) + " d";
+  job("25").required_nodes = "n0";
+  job("25").per_node->gpus = 3;
+  for (SlurmNode& node : listing_.nodes) {
+    if (node.name == "n0") node.used = {0, 1, 2, 3, 4, 5, 6, 7};
+  }
+  EXPECT_EQ(find(make(), "25"), nullptr);
+  EXPECT_EQ(make().left.at("pinned"), 1);
+  EXPECT_NO_THROW(Snapshot(make().request));
+  for (SlurmNode& node : listing_.nodes) {
+    if (node.name == "n0") node.used.clear(), node.usable = false;
+  }
+  EXPECT_EQ(find(make(), "25"), nullptr);
+  EXPECT_NO_THROW(Snapshot(make().request));
+}
+
 // Partitions may share nodes: what the agent has just started for another one is taken.
 TEST_F(SlurmSnapshot, StartsForAnotherPartitionHoldTheirGpus) {
   in_flight_["77"] = {pb::START, 0, {"n0", "n3"}, 2, BootClock::now(), "d"};
