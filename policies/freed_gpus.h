@@ -16,7 +16,7 @@ class FreedGpus {
   FreedGpus(const View& view, PlacementRule placement, int32_t gpus)
       : view_(view),
         gpus_(gpus),
-        min_share_(min_gpus_on_one_node(view.spec(), gpus)),
+        min_share_(min_gpus_per_node_on_fewest_nodes(view.spec(), gpus)),
         one_node_(placement == PlacementRule::kConsolidate && gpus <= view.spec().max_node_gpus),
         any_nodes_(placement != PlacementRule::kConsolidate),
         free_(view.free_gpus()) {
@@ -55,7 +55,7 @@ class FreedGpus {
   }
 
   // Returns the fewest GPUs that one node gives to a placement on the fewest possible nodes.
-  static int32_t min_gpus_on_one_node(const SpecColumns& spec, int32_t gpus) {
+  static int32_t min_gpus_per_node_on_fewest_nodes(const SpecColumns& spec, int32_t gpus) {
     const int32_t max_gpus = spec.max_node_gpus;
     if (int64_t{max_gpus} * spec.nodes_of_size[max_gpus] < gpus) return 1;
     return (gpus - 1) % max_gpus + 1;

@@ -76,7 +76,7 @@ void serve_in_key_order(const View& view, RankedQueue& ranked, JobsHoldingGpus& 
       for (const RankedJob& stop : planner.last_victims()) {
         // A job with nothing to save waits again at once, without a further event.
         if (view.phase(stop.slot) != Phase::kWaiting) continue;
-        ranked.push(queue_class(view, ranked, rule, stop.slot), stop.slot,
+        ranked.push(class_in_ranked_queue(view, ranked, rule, stop.slot), stop.slot,
                     key_after_preemption(stop.slot));
       }
       continue;

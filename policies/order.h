@@ -70,8 +70,8 @@ void serve_in_key_order(const View& view, RankedQueue& ranked, JobsHoldingGpus& 
                         const std::function<Key(int32_t)>& key_after_preemption, Draft& draft);
 
 // Returns the class of `ranked` in which a job waits.
-inline int32_t queue_class(const View& view, const RankedQueue& ranked, const PreemptionRule& rule,
-                           int32_t slot) {
+inline int32_t class_in_ranked_queue(const View& view, const RankedQueue& ranked,
+                                     const PreemptionRule& rule, int32_t slot) {
   return ranked.class_of(view.request_class(slot),
                          rule.placement_lane_of ? rule.placement_lane_of(slot) : 0);
 }

@@ -60,7 +60,7 @@ class JointScheduler {
   void list_options();
   const std::vector<PlacementOption>& options() const { return options_; }
   double score(size_t option) const { return scores_[option]; }
-  // Returns the score of waiting or staying. Options with a higher score are better.
+  // Returns the score of waiting or staying. Only options whose score is higher are better.
   double wait_score() const { return wait_score_; }
   int32_t expert_action() const { return expert_action_; }
   // Returns whether the current job may wait or stay. A waiting job must start if no job runs,

@@ -32,7 +32,7 @@ bool any_may_end(const View& view) {
 }
 
 bool near_its_limit(const View& view, int32_t slot, double near_limit) {
-  const std::optional<double> limit = mlfs_extrapolated_metric_limit(view, slot);
+  const std::optional<double> limit = mlfs_extrapolated_final_metric(view, slot);
   if (!limit) return false;
   const double first = view.training_metric_at_start(slot);
   return (view.training_metric_now(slot) - first) / (*limit - first) >= near_limit;
@@ -52,7 +52,7 @@ bool mlfs_is_cluster_overloaded(const View& view, const MlfsLoadControlSettings&
   return view.num_waiting() > 0 || mlfs_mean_server_utilisation(view) > rule.overloaded;
 }
 
-std::optional<double> mlfs_extrapolated_metric_limit(const View& view, int32_t slot) {
+std::optional<double> mlfs_extrapolated_final_metric(const View& view, int32_t slot) {
   const int64_t half_us = view.worked_us(slot) / 2;
   if (2 * half_us < kMinWorkUs) return std::nullopt;
   const double first = view.training_metric_at_start(slot),

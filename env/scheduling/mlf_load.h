@@ -27,7 +27,7 @@ bool mlfs_is_cluster_overloaded(const View& view, const MlfsLoadControlSettings&
 
 // Returns the extrapolated limit of the job's training metric; empty in the first ten minutes of
 // work, or if the metric does not level off. Requires: has_training_metric().
-std::optional<double> mlfs_extrapolated_metric_limit(const View& view, int32_t slot);
+std::optional<double> mlfs_extrapolated_final_metric(const View& view, int32_t slot);
 
 // Returns whether the training metric has reached View::enough(). Requires: may_end_early().
 bool mlfs_has_reached_target(const View& view, int32_t slot);

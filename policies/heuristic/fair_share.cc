@@ -69,7 +69,7 @@ class FairShare final : public PlacementRulePolicy<Config> {
       const Entry& job = order[i];
       if (job.held) continue;
       const Key key{static_cast<double>(i), view.serial(job.slot)};
-      ranked.push(queue_class(view, ranked, rule, job.slot), job.slot, key);
+      ranked.push(class_in_ranked_queue(view, ranked, rule, job.slot), job.slot, key);
     }
     if (!config_.preempt) {
       start_in_order(view, ranked, placement_, draft);

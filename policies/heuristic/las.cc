@@ -112,7 +112,7 @@ class ByServiceQueues final : public ServiceQueuePolicy<kVariant> {
       victim_index.update(slot);
     };
     const auto rank = [&](int32_t slot) {
-      ranked.push(queue_class(view, ranked, rule, slot), slot, queues.key(slot));
+      ranked.push(class_in_ranked_queue(view, ranked, rule, slot), slot, queues.key(slot));
     };
     const auto rank_all = [&] {
       ranked.clear();

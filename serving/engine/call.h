@@ -47,7 +47,7 @@ struct Engine::Call : std::enable_shared_from_this<Engine::Call> {
   bool heuristic_begun = false;
   Breaker* breaker = nullptr;        // of the policy that decides
   bool is_starved = false;           // a job has waited too long
-  std::optional<PolicyResult> idle;  // the policy's answer, if it has left GPUs idle for too long
+  std::optional<PolicyResult> idle;  // the policy's answer, if the policy has left GPUs idle for too long
   pb::Reason reason = pb::NONE;
   std::string detail;
   std::string answer_key;  // under which the answer is kept; empty: it is not kept

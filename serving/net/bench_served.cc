@@ -163,8 +163,8 @@ ServedLoad bench_load(const std::string& address, const pb::DecideRequest& reque
                                          &pb::PolicyService::Stub::Decide);
 }
 
-ServedLoad bench_own_load(const std::string& policy, const pb::DecideRequest& request, int callers,
-                          double deadline_ms, double seconds) {
+ServedLoad bench_in_process_load(const std::string& policy, const pb::DecideRequest& request,
+                                 int callers, double deadline_ms, double seconds) {
   const Server server(options_for(policy));
   return bench_load(server.address(), request, callers, deadline_ms, seconds);
 }

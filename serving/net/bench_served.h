@@ -51,8 +51,8 @@ ServedLoad bench_load(const std::string& address, const pb::DecideRequest& reque
                       double deadline_ms, double seconds);
 
 // Measures a server of `policy` in this process.
-ServedLoad bench_own_load(const std::string& policy, const pb::DecideRequest& request, int callers,
-                          double deadline_ms, double seconds);
+ServedLoad bench_in_process_load(const std::string& policy, const pb::DecideRequest& request,
+                                 int callers, double deadline_ms, double seconds);
 
 // Measures a gRPC echo, which shows the load of callers and transport alone. Its answers count as
 // `by_policy`.

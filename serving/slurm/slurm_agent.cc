@@ -211,7 +211,8 @@ void SlurmAgent::stop() {
   Listing listing;
   if (!list(listing)) return;
   for (const SlurmJob& job : listing.jobs) {
-    if (in_any_scope(job) && job.waits() && has_pin(job)) free_job(job, "the agent stops");
+    if (in_any_scope(job) && job.waits() && has_pin(job))
+      leave_job_to_slurm(job, "the agent stops");
   }
 }
 
@@ -256,7 +257,7 @@ void SlurmAgent::settle(const Listing& listing) {
     const bool was_ours = flight != in_flight_.end();
     if (was_ours && may_still_start(job, seconds_since(flight->second.since))) continue;
     if (options_.dry_run) continue;
-    free_job(job, was_ours ? "it did not start on its nodes" : "an earlier pin");
+    leave_job_to_slurm(job, was_ours ? "it did not start on its nodes" : "an earlier pin");
     if (was_ours) avoid(job, "did_not_start");
     in_flight_.erase(job.id);
   }
@@ -266,7 +267,7 @@ void SlurmAgent::settle(const Listing& listing) {
   });
 }
 
-void SlurmAgent::free_job(const SlurmJob& job, const char* why) {
+void SlurmAgent::leave_job_to_slurm(const SlurmJob& job, const char* why) {
   report_action("unpin", job.id, actor_.unpin(job, until_), {{"why", why}, {"reason", job.reason}});
 }
 

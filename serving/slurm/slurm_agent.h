@@ -69,7 +69,7 @@ class SlurmAgent {
   void report_registered(const std::string& server, const pb::RegisterResponse& answer);
   bool may_still_start(const SlurmJob& job, double pinned_s) const;
   bool resolved(const ActionInFlight& flight, const SlurmJob* job);
-  void free_job(const SlurmJob& job, const char* why);
+  void leave_job_to_slurm(const SlurmJob& job, const char* why);
   bool in_any_scope(const SlurmJob& job) const;
   void serve(const Listing& listing, const std::string& partition);
   void carry_out(const pb::DecideResponse& answer, ClusterSnapshot& snapshot);

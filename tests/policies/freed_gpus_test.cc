@@ -10,7 +10,7 @@ namespace {
 
 int32_t least(const std::string& cluster, int32_t gpus) {
   const Scene scene(cluster, jobs_of({{0, 1, 1}}));
-  return FreedGpus::min_gpus_on_one_node(scene.fixed().spec, gpus);
+  return FreedGpus::min_gpus_per_node_on_fewest_nodes(scene.fixed().spec, gpus);
 }
 
 TEST(FreedGpus, WholeNodesLeaveTheRemainderToOne) {

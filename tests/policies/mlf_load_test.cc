@@ -96,12 +96,12 @@ TEST(MlfLoad, LimitMatchesHandComputation) {
   SceneRunner runner(scene, *policy);
   const View& view = runner.view();
   while (view.now_us() < 540 * kSecond) ASSERT_TRUE(runner.step());
-  EXPECT_FALSE(mlfs_extrapolated_metric_limit(view, 0)) << "nine minutes of work";
+  EXPECT_FALSE(mlfs_extrapolated_final_metric(view, 0)) << "nine minutes of work";
   while (view.now_us() < 1200 * kSecond) ASSERT_TRUE(runner.step());
-  ASSERT_TRUE(mlfs_extrapolated_metric_limit(view, 0));
-  EXPECT_NEAR(*mlfs_extrapolated_metric_limit(view, 0), 3, 1e-9);
-  EXPECT_FALSE(mlfs_extrapolated_metric_limit(view, 1)) << "it does not level off";
-  EXPECT_FALSE(mlfs_extrapolated_metric_limit(view, 2)) << "it reverses";
+  ASSERT_TRUE(mlfs_extrapolated_final_metric(view, 0));
+  EXPECT_NEAR(*mlfs_extrapolated_final_metric(view, 0), 3, 1e-9);
+  EXPECT_FALSE(mlfs_extrapolated_final_metric(view, 1)) << "it does not level off";
+  EXPECT_FALSE(mlfs_extrapolated_final_metric(view, 2)) << "it reverses";
   EXPECT_FALSE(mlfs_has_reached_target(view, 1)) << "at 0.6";
 }
 

@@ -13,7 +13,7 @@ double progress_at_end(const Job& job, const JobOutcome& what) {
   const double first = job.curve.front().value;
   if (first == job.enough) return 1;
   const double share = 1 - what.undone_us / static_cast<double>(job.run_us);
-  const double progress = (value_at(job.curve, share) - first) / (job.enough - first);
+  const double progress = (metric_at(job.curve, share) - first) / (job.enough - first);
   // States round the points of a curve to whole microseconds of work.
   return progress > 1 - 1e-9 ? 1 : std::max(progress, 0.0);
 }

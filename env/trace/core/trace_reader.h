@@ -57,9 +57,9 @@ class TraceReader {
 // `config_`, `zone_` (from config_.zone) and `settings_` (as given) if `Reader` has them and they
 // are not private.
 template <class Reader, class Config>
-class ConfiguredReader final : public Reader {
+class ReaderWithSettings final : public Reader {
  public:
-  explicit ConfiguredReader(const Settings& settings) {
+  explicit ReaderWithSettings(const Settings& settings) {
     static_assert(
         std::is_same_v<Config, NoConfig> || requires { this->config_; },
         "a reader with settings needs a member config_ that is not private");
@@ -75,9 +75,9 @@ class ConfiguredReader final : public Reader {
 
 // Registers a reader: const AddReader<ItpReader> kAdd{"itp", "CSV of ..."};
 template <class Reader, class Config = NoConfig>
-struct AddReader : Registry<TraceReader>::Add<ConfiguredReader<Reader, Config>> {
+struct AddReader : Registry<TraceReader>::Add<ReaderWithSettings<Reader, Config>> {
   AddReader(const std::string& name, std::string help)
-      : Registry<TraceReader>::Add<ConfiguredReader<Reader, Config>>(
+      : Registry<TraceReader>::Add<ReaderWithSettings<Reader, Config>>(
             name, {std::move(help), describe<Config>}) {}
 };
 

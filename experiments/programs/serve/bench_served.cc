@@ -58,7 +58,7 @@ int run_bench_served(int argc, char** argv) {
     double first_per_s = 0;
     for (const int count : callers) {
       const ServedLoad l = server.empty()
-                               ? bench_own_load(policy, request, count, deadline_ms, seconds)
+                               ? bench_in_process_load(policy, request, count, deadline_ms, seconds)
                                : bench_load(server, request, count, deadline_ms, seconds);
       const ServedLoad echo = bench_echo_load(request, count, deadline_ms, seconds);
       const double echo_per_s = echo.by_policy / echo.seconds;

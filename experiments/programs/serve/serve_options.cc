@@ -85,14 +85,15 @@ void add_serve_options(CLI::App& app, ServeOptions& out) {
       ->check(CLI::Range(0.0, 1e6));
   app.add_option("--max-idle", out.server.engine.max_idle_s,
                  "seconds for which a checkpoint may leave GPUs idle while the fallback would "
-                 "start a job; 0: any")
+                 "start a job; 0: without limit")
       ->check(CLI::Range(0.0, 1e9));
   app.add_option("--max-wait", out.server.engine.max_wait_s,
                  "seconds after which easy places a waiting job first; 0: never")
       ->check(CLI::Range(0.0, 1e9));
-  app.add_option("--envelope-tolerance", out.server.engine.envelope_tolerance,
-                 "factor by which a snapshot may exceed what a checkpoint met in training, beyond "
-                 "which the fallback decides, such as 4 times as many waiting jobs; 0: any")
+  app.add_option(
+         "--envelope-tolerance", out.server.engine.envelope_tolerance,
+         "factor by which a snapshot may exceed what a checkpoint met in training, beyond "
+         "which the fallback decides, such as 4 times as many waiting jobs; 0: without limit")
       ->check([](const std::string& text) {
         const std::optional<double> factor = parse_double(text);
         const bool right = factor && (*factor == 0 || (*factor >= 1 && *factor <= 1e9));
