@@ -25,7 +25,8 @@ void write_kept_models(const std::string& path, const std::vector<KeptModel>& mo
                     {"previous", one.previous},
                     {"mode", mode_name(one.mode)},
                     {"share", one.share},
-                    {"turn_s", one.turn_s}});
+                    {"turn_s", one.turn_s},
+                    {"mode_unix_s", one.mode_unix_s}});
   }
   try {
     write_file_atomic(path, Json{{"models", list}}.dump(2) + "\n");
@@ -47,7 +48,8 @@ std::vector<KeptModel> read_kept_models(const std::string& path) {
                      .previous = one.at("previous"),
                      .mode = parse_mode(one.at("mode")),
                      .share = one.at("share"),
-                     .turn_s = one.at("turn_s")});
+                     .turn_s = one.at("turn_s"),
+                     .mode_unix_s = one.at("mode_unix_s")});
     }
   } catch (const Json::exception& error) {
     throw InputError(path, "models as a server has kept them", json_error_text(error));

@@ -15,6 +15,7 @@ struct KeptModel {
   std::string current, candidate, previous;
   yardmaster::v1::Mode mode = yardmaster::v1::MODE_ON;
   double share = 0, turn_s = 0;  // of a canary
+  double mode_unix_s = 0;        // when the mode was set
 };
 
 // Replaces the file. Throws RunError.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <utility>
 
@@ -32,6 +33,19 @@ pb::VersionStatus version_of(const ModelStore& store) {
   out.set_detail(now.refused_detail);
   if (now.current.model != nullptr) out.set_envelope(now.current.model->envelope_text());
   return out;
+}
+
+double unix_now_s() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+// Requires: `store` is not null.
+void require_digest(const ModelStore& store, const ModelCatalog::ExpectedDigest& expected) {
+  const std::string digest = store.status().current.digest;
+  if (expected && *expected != digest) {
+    throw InputError("expected_digest", "'" + digest + "', of " + store.text(),
+                     "'" + *expected + "': the versions have changed meanwhile");
+  }
 }
 
 }  // namespace
@@ -69,6 +83,8 @@ void ModelCatalog::restore() {
       } else if (entry->configured != kept.configured) {
         not_restored_.push_back("model '" + kept.name + "': the options now name '" +
                                 entry->configured + "', not '" + kept.configured + "'");
+        // What an operator has switched off stays off.
+        if (kept.mode == pb::MODE_OFF) entry->mode = pb::MODE_OFF;
       } else {
         restore(kept, *entry);
       }
@@ -106,6 +122,7 @@ void ModelCatalog::restore(const KeptModel& kept, Entry& entry) {
   entry.mode = kept.mode;
   entry.share = kept.share;
   entry.turn_s = kept.turn_s;
+  entry.mode_unix_s = kept.mode_unix_s;
 }
 
 template <class Change>
@@ -126,7 +143,8 @@ void ModelCatalog::change(Change make) {
                       .previous = text_of(entry.previous),
                       .mode = entry.mode,
                       .share = entry.share,
-                      .turn_s = entry.turn_s});
+                      .turn_s = entry.turn_s,
+                      .mode_unix_s = entry.mode_unix_s});
     }
   }
   if (!kept_in_.empty()) write_kept_models(kept_in_, kept);
@@ -205,6 +223,7 @@ std::vector<pb::ModelStatus> ModelCatalog::list() const {
     one.set_mode(entry.mode);
     one.set_share(entry.share);
     one.set_turn_s(entry.turn_s);
+    one.set_mode_unix_s(entry.mode_unix_s);
     *one.mutable_current() = version_of(*entry.current);
     if (entry.candidate != nullptr) *one.mutable_candidate() = version_of(*entry.candidate);
     if (entry.previous != nullptr) *one.mutable_previous() = version_of(*entry.previous);
@@ -237,10 +256,15 @@ void ModelCatalog::load_candidate(const std::string& name, const std::string& po
   });
 }
 
-void ModelCatalog::unload_candidate(const std::string& name) {
+void ModelCatalog::unload_candidate(const std::string& name,
+                                    const ExpectedDigest& expected_digest) {
   change([&] {
     Entry& entry = get(name);
-    if (entry.mode == pb::MODE_SHADOW || entry.mode == pb::MODE_CANARY) entry.mode = pb::MODE_ON;
+    if (entry.candidate != nullptr) require_digest(*entry.candidate, expected_digest);
+    if (entry.mode == pb::MODE_SHADOW || entry.mode == pb::MODE_CANARY) {
+      entry.mode = pb::MODE_ON;
+      entry.mode_unix_s = unix_now_s();
+    }
     entry.candidate = nullptr;
   });
 }
@@ -266,28 +290,33 @@ void ModelCatalog::set_mode(const pb::SetModeRequest& request) {
     entry.mode = static_cast<pb::Mode>(mode);
     entry.share = canary ? request.share() : 0;
     entry.turn_s = canary ? request.turn_s() : 0;
+    entry.mode_unix_s = unix_now_s();
   });
 }
 
-void ModelCatalog::promote(const std::string& name) {
+void ModelCatalog::promote(const std::string& name, const ExpectedDigest& expected_digest) {
   change([&] {
     Entry& entry = get(name);
     if (entry.candidate == nullptr) {
       throw InputError("model '" + entry.name + "'", "a candidate: load one first", "none");
     }
+    require_digest(*entry.candidate, expected_digest);
     entry.previous = std::exchange(entry.current, std::exchange(entry.candidate, nullptr));
     entry.mode = pb::MODE_ON;
     entry.share = entry.turn_s = 0;
+    entry.mode_unix_s = unix_now_s();
   });
 }
 
-void ModelCatalog::roll_back(const std::string& name) {
+void ModelCatalog::roll_back(const std::string& name, const ExpectedDigest& expected_digest) {
   change([&] {
     Entry& entry = get(name);
     if (entry.previous == nullptr) {
       throw InputError("model '" + entry.name + "'", "a version before the current one", "none");
     }
+    require_digest(*entry.previous, expected_digest);
     std::swap(entry.current, entry.previous);
+    entry.mode_unix_s = unix_now_s();
     if (entry.mode != pb::MODE_OFF) entry.mode = pb::MODE_ON;
   });
 }

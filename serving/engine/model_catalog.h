@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -50,12 +51,14 @@ class ModelCatalog {
   // kept; then it holds until the server ends. An empty name stands for the first model.
   // Opens and tests a candidate, which does not decide before set_mode() or promote().
   void load_candidate(const std::string& name, const std::string& policy);
-  void unload_candidate(const std::string& name);
+  // `expected_digest`: that of the version which the caller means; another version is refused.
+  using ExpectedDigest = std::optional<std::string>;
+  void unload_candidate(const std::string& name, const ExpectedDigest& expected_digest = {});
   void set_mode(const pb::SetModeRequest& request);
   // Makes the candidate the current version, and keeps the present one for roll_back().
-  void promote(const std::string& name);
+  void promote(const std::string& name, const ExpectedDigest& expected_digest = {});
   // Makes the version before the last promotion current again.
-  void roll_back(const std::string& name);
+  void roll_back(const std::string& name, const ExpectedDigest& expected_digest = {});
 
   // Of all files; see ModelStore.
   void reload();
@@ -71,7 +74,8 @@ class ModelCatalog {
     std::string configured;                                    // the policy in the options
     std::shared_ptr<ModelStore> current, candidate, previous;  // the last two may be null
     pb::Mode mode = pb::MODE_ON;
-    double share = 0;   // of the clusters or turns that the candidate decides in a canary
+    double share = 0;        // of the clusters or turns that the candidate decides in a canary
+    double mode_unix_s = 0;  // when the mode was set
     double turn_s = 0;  // 0: each cluster has one version; else it changes after so many seconds
     uint64_t shadow_results[4] = {};
   };

@@ -40,10 +40,12 @@ uint64_t Registrations::add(const pb::RegisterRequest& request, Clock::time_poin
                        " is over: the cluster's manager of term " + std::to_string(*last->term) +
                        " has registered");
   }
+  // A manager without a term does not end the term of another one that leads.
+  std::optional<uint64_t> term = leads ? last->term : std::nullopt;
+  if (request.has_term()) term = request.term();
   std::erase_if(list_, [&](const Registration& one) { return one.cluster == request.cluster(); });
   list_.push_front({request.cluster(), ++last_epoch_, std::move(verbs),
-                    granularity == pb::RegisterRequest::ONE_JOB,
-                    request.has_term() ? std::optional(request.term()) : std::nullopt, now});
+                    granularity == pb::RegisterRequest::ONE_JOB, term, now});
   if (list_.size() > max_clusters_) list_.pop_back();
   return last_epoch_;
 }

@@ -90,6 +90,7 @@ CanaryTurns read_canary_turns(LogReader& log, const CanaryOptions& options) {
     const pb::DecideResponse& response = decision.response();
     if (response.model() != options.model) continue;
     const bool is_candidates = response.model_digest() == options.candidate_digest;
+    if (!is_candidates && response.model_digest() != options.current_digest) continue;
     CanaryTurns::Decisions& count = is_candidates ? out.candidate : out.current;
     ++count.all;
     count.fallbacks += is_fallback(response);

@@ -10,9 +10,10 @@
 namespace yard {
 
 struct CanaryOptions {
-  std::string model;             // name of the model on trial
-  std::string candidate_digest;  // all other versions count as the current one
-  double from_unix_s = 0;        // earlier decisions are left out, by the server's clock
+  std::string model;  // name of the model on trial
+  // Decisions of versions with another digest are left out.
+  std::string candidate_digest, current_digest;
+  double from_unix_s = 0;  // earlier decisions are left out, by the server's clock
   double settle_s = 0;  // start of each turn that is left out: it shows what the last version did
 };
 

@@ -44,6 +44,10 @@ grpc::Status change_once(pb::ModelAdmin::Stub& stub, grpc::ClientContext& contex
     request.set_model(change.model);
     return request;
   };
+  const auto about_version = [&](auto request) {
+    if (change.expected_digest) request.set_expected_digest(*change.expected_digest);
+    return about(std::move(request));
+  };
   switch (change.action) {
     case ModelAction::kLoad: {
       auto request = about(pb::LoadCandidateRequest());
@@ -58,11 +62,11 @@ grpc::Status change_once(pb::ModelAdmin::Stub& stub, grpc::ClientContext& contex
       return stub.SetMode(&context, request, &out);
     }
     case ModelAction::kUnload:
-      return stub.UnloadCandidate(&context, about(pb::UnloadCandidateRequest()), &out);
+      return stub.UnloadCandidate(&context, about_version(pb::UnloadCandidateRequest()), &out);
     case ModelAction::kPromote:
-      return stub.Promote(&context, about(pb::PromoteRequest()), &out);
+      return stub.Promote(&context, about_version(pb::PromoteRequest()), &out);
     case ModelAction::kRollBack:
-      return stub.RollBack(&context, about(pb::RollBackRequest()), &out);
+      return stub.RollBack(&context, about_version(pb::RollBackRequest()), &out);
     default:
       return stub.ListModels(&context, {}, &out);
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,8 +28,10 @@ enum class ModelAction { kList, kLoad, kUnload, kMode, kPromote, kRollBack };
 
 struct ModelChange {
   ModelAction action = ModelAction::kList;
-  std::string model;                                        // empty: the server's first
-  std::string policy;                                       // for kLoad
+  std::string model;   // empty: the server's first
+  std::string policy;  // for kLoad
+  // For kUnload, kPromote and kRollBack: of the version that is meant. Another one is refused.
+  std::optional<std::string> expected_digest = {};
   ::yardmaster::v1::Mode mode = ::yardmaster::v1::MODE_ON;  // this and the rest: for kMode
   double share = 0;
   double turn_s = 0;

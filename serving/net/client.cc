@@ -252,27 +252,28 @@ struct Client::Impl {
     auto batch = outcomes.begin_batch();
     if (!batch) return;
     const std::vector<size_t> servers_now = order();
-    const size_t index = servers_now[failed_reports % servers_now.size()];
+    // A server that has just failed comes last in the order, unless all have.
+    const bool again = servers_now.size() > 1 && servers_now[0] == last_failed;
+    const size_t index = servers_now[again ? 1 : 0];
     sending = call<pb::ReportOutcomeRequest, pb::ReportOutcomeResponse>(
         *servers[index], &pb::PolicyService::StubInterface::async_interface::ReportOutcome,
         std::make_shared<const pb::ReportOutcomeRequest>(std::move(*batch)),
         Clock::now() + kReportTime,
         [this, index](const grpc::Status& status, const pb::ReportOutcomeResponse& answer) {
-          on_sent(*servers[index], status, answer);
+          on_sent(index, status, answer);
         });
   }
 
-  void on_sent(Server& server, const grpc::Status& status,
-               const pb::ReportOutcomeResponse& answer) {
+  void on_sent(size_t server, const grpc::Status& status, const pb::ReportOutcomeResponse& answer) {
     const std::lock_guard lock(outcomes_mutex);
     outcomes.end_batch(status.ok());
     if (status.ok()) {
       accepted += answer.accepted();
       refused += static_cast<uint64_t>(answer.quarantined_size());
-      failed_reports = 0;
+      last_failed.reset();
     } else {
-      note_failure(server, status.error_code());
-      ++failed_reports;
+      note_failure(*servers[server], status.error_code());
+      last_failed = server;
       report_again_at = Clock::now() + kReportPause;
     }
     outcomes_changed.notify_all();
@@ -294,7 +295,7 @@ struct Client::Impl {
   OutcomeQueue outcomes;
   std::weak_ptr<ClientCall<pb::ReportOutcomeRequest, pb::ReportOutcomeResponse>> sending;
   uint64_t accepted = 0, refused = 0;
-  size_t failed_reports = 0;  // in a row
+  std::optional<size_t> last_failed;  // server of the last report, if that failed
   Clock::time_point report_again_at;
   bool ending = false;
 };
@@ -392,7 +393,13 @@ bool Client::send_outcomes(std::chrono::milliseconds wait) {
   std::unique_lock lock(impl_->outcomes_mutex);
   do {
     impl_->begin_sending();
-    if (!impl_->outcomes.in_batch()) break;
+    if (!impl_->outcomes.in_batch()) {
+      const bool pauses = Clock::now() < impl_->report_again_at;
+      if (impl_->outcomes.size() == 0 || !pauses || impl_->report_again_at >= until) break;
+      const auto pause_ends = impl_->report_again_at;
+      impl_->outcomes_changed.wait_until(lock, pause_ends, [&] { return impl_->ending; });
+      continue;
+    }
     impl_->outcomes_changed.wait_until(lock, until, [&] { return !impl_->outcomes.in_batch(); });
   } while (Clock::now() < until);
   return impl_->outcomes.size() == 0;

@@ -31,12 +31,16 @@ class OutcomeQueue {
     if (waiting_.empty() || !batch_.empty()) return std::nullopt;
     pb::ReportOutcomeRequest out;
     out.set_cluster(waiting_.front().cluster);
-    while (!waiting_.empty() && batch_.size() < kMaxBatch &&
-           waiting_.front().cluster == out.cluster()) {
-      *out.add_outcomes() = waiting_.front().outcome;
-      batch_.push_back(std::move(waiting_.front()));
-      waiting_.pop_front();
+    std::deque<Entry> others;
+    for (Entry& entry : waiting_) {
+      if (batch_.size() == kMaxBatch || entry.cluster != out.cluster()) {
+        others.push_back(std::move(entry));
+        continue;
+      }
+      *out.add_outcomes() = entry.outcome;
+      batch_.push_back(std::move(entry));
     }
+    waiting_ = std::move(others);
     return out;
   }
 

@@ -110,6 +110,12 @@ grpc::Status status_of(const std::function<Access(std::string_view)>& access,
           "a valid token is needed: metadata 'authorization: Bearer TOKEN'"};
 }
 
+template <class Request>
+ModelCatalog::ExpectedDigest expected_digest_of(const Request& request) {
+  if (!request.has_expected_digest()) return std::nullopt;
+  return request.expected_digest();
+}
+
 }  // namespace
 
 IncomingRequest PolicyRpc::incoming(const grpc::ByteBuffer& bytes,
@@ -380,7 +386,9 @@ grpc::ServerUnaryReactor* AdminRpc::UnloadCandidate(grpc::CallbackServerContext*
                                                     const pb::UnloadCandidateRequest* request,
                                                     pb::ListModelsResponse* out) {
   return change_models(
-      *context, [&] { answers_.models->unload_candidate(request->model()); }, *out);
+      *context,
+      [&] { answers_.models->unload_candidate(request->model(), expected_digest_of(*request)); },
+      *out);
 }
 
 grpc::ServerUnaryReactor* AdminRpc::SetMode(grpc::CallbackServerContext* context,
@@ -394,14 +402,16 @@ grpc::ServerUnaryReactor* AdminRpc::Promote(grpc::CallbackServerContext* context
                                             const pb::PromoteRequest* request,
                                             pb::ListModelsResponse* out) {
   return change_models(
-      *context, [&] { answers_.models->promote(request->model()); }, *out);
+      *context, [&] { answers_.models->promote(request->model(), expected_digest_of(*request)); },
+      *out);
 }
 
 grpc::ServerUnaryReactor* AdminRpc::RollBack(grpc::CallbackServerContext* context,
                                              const pb::RollBackRequest* request,
                                              pb::ListModelsResponse* out) {
   return change_models(
-      *context, [&] { answers_.models->roll_back(request->model()); }, *out);
+      *context, [&] { answers_.models->roll_back(request->model(), expected_digest_of(*request)); },
+      *out);
 }
 
 }  // namespace yard

@@ -98,6 +98,9 @@ def check(out):
         "no job is lost but by a killed slurmctld": ours["lost"] == 0,
         "no (job, restart) runs twice but by a killed slurmctld": ours["started_twice"] == 0,
         "no two runs of one (job, restart) overlap but by a killed slurmctld": ours["overlaps_of_one_run"] == 0,
+        "a killed slurmctld does not cost more beside Yardmaster": all(
+            ours[f"{key}_by_a_killed_slurmctld"] <= 1.5 * control[f"{key}_by_a_killed_slurmctld"] + 3
+            for key in ("lost", "started_twice", "overlaps")),
         "at least 90 % of decisions outside faults are the policy's": share >= 0.9,
         "after each fault the policy decided again": all(f["recovery_s"] is not None for f in run["faults"]),
         "a leader that was stopped for twice its lock time sent nothing": bool(stops) and not late,

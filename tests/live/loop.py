@@ -22,7 +22,7 @@ SHADOW_S = 60
 PARTS = ((1, 0.9, 90), (2, 1.2, 240))
 TRAINING = {
     "clone": ["updates=20"],
-    "better": ["learner=group", "updates=8", "num_envs=8", "group=4", "episode_jobs=60", "validate_jobs=120"],
+    "better": ["learner=group", "updates=40", "num_envs=16", "group=4", "episode_jobs=60", "validate_jobs=120"],
 }
 
 
@@ -86,8 +86,7 @@ def try_out(out, admin, checkpoint, until_s):
     began_s = time.time()
     while time.time() < until_s:
         time.sleep(float(TURN_S))
-        review = admin("review", "--log", out / "decisions", "--from-unix", str(began_s), "--max-turns", MAX_TURNS,
-                       "--apply")
+        review = admin("review", "--log", out / "decisions", "--max-turns", MAX_TURNS, "--apply")
         if review["applied"]:
             return review
     raise slurm_workload.Failure(f"no verdict in {until_s - began_s:.0f} s: {review['reason']}")
@@ -136,8 +135,7 @@ def main():
     described = json.loads(program("log", "describe", out / "decisions", "--json"))
     reported = described["outcomes"]["reported"]
     print(f"{described['decisions']} decisions logged, {reported} outcomes reported, trained in {training_s:.0f} s, "
-          f"{review['turns']} turns compared, jobs in the system {review['ratio']:.3f} "
-          f"[{review['interval'][0]:.3f}, {review['interval'][1]:.3f}], verdict: {review['verdict']}, carried out; "
+          f"{review['turns']} turns compared, verdict: {review['verdict']} ({review['reason']}), carried out; "
           f"{len(ended)} of {len(jobs)} jobs ended")
     if left or len(ended) != len(jobs) or reported == 0:
         sys.exit(f"{left} jobs are left, {len(jobs) - len(ended)} did not end, {reported} outcomes were reported")

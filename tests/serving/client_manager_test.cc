@@ -135,6 +135,19 @@ TEST(Registrations, ASilentManagersTermExpires) {
   EXPECT_GT(all.add(request, now + std::chrono::minutes(19)), decide.epoch());
 }
 
+TEST(Registrations, AManagerWithoutATermDoesNotEndTheTermOfAnother) {
+  Registrations all(10, 100);
+  const auto now = Registrations::Clock::now();
+  pb::RegisterRequest request;
+  request.set_cluster("lab");
+  request.set_term(7);
+  all.add(request, now);
+  request.clear_term();
+  all.add(request, now + std::chrono::minutes(1));
+  request.set_term(6);
+  EXPECT_THROW(all.add(request, now + std::chrono::minutes(2)), UnknownEpoch);
+}
+
 TEST_F(ClientManager, OutcomesWaitForAServer) {
   Client client(options());
   client.report("lab", completed("a"));

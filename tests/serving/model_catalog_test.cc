@@ -80,6 +80,8 @@ TEST(ModelCatalog, PromotesAndRollsBack) {
   EXPECT_NE(error_of([&] { two.models.roll_back("main"); }), "");
   two.models.load_candidate("main", "greedy");
   EXPECT_EQ(ask_engine(two.engine, full_cluster()).actions_size(), 2) << "las still decides";
+  EXPECT_NE(error_of([&] { two.models.promote("main", "another"); }), "");
+  EXPECT_NE(error_of([&] { two.models.unload_candidate("main", "another"); }), "");
   two.models.promote("main");
   EXPECT_EQ(ask_engine(two.engine, full_cluster()).actions_size(), 0) << "greedy decides";
   EXPECT_EQ(ask_engine(two.engine, full_cluster()).model(), "main");
@@ -242,6 +244,11 @@ TEST_F(KeptModels, SaysWhatItCannotRestore) {
   EXPECT_EQ(
       open("srsf-history").not_restored(),
       std::vector<std::string>{"model 'main': the options now name 'srsf-history', not 'las'"});
+  {
+    ModelCatalog models = open();
+    models.set_mode(mode(pb::MODE_OFF));
+  }
+  EXPECT_EQ(open("srsf-history").list()[0].mode(), pb::MODE_OFF) << "what is off stays off";
   const ModelCatalog one({{"las", "other"}}, file());
   EXPECT_EQ(one.not_restored(), (std::vector<std::string>{"model 'main' is no longer served",
                                                           "model 'batch' is no longer served"}));

@@ -3,21 +3,43 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <vector>
 
 namespace yard {
 namespace {
 
 // A share of fewer decisions says nothing.
 constexpr uint64_t kMinDecisions = 50;
+// Independent blocks that an interval needs to be trusted.
+constexpr int kMinBlocks = 6;
+
+// The numbers of turns after which the interval is looked at, in order.
+std::vector<int> looks_of(const CanaryRule& rule) {
+  std::vector<int> out;
+  for (int turns = rule.min_turns; turns < rule.max_turns; turns *= 2) out.push_back(turns);
+  out.push_back(rule.max_turns);
+  return out;
+}
 
 }  // namespace
 
 CanaryReview review_canary(const CanaryTurns& turns, const CanaryRule& rule) {
   CanaryReview out;
-  out.turns = static_cast<int>(turns.candidate_jobs.size());
-  const BlockSums sums = {{turns.candidate_jobs}, turns.current_jobs};
-  out.ratio = out.turns == 0 ? NAN : sums.ratio();
-  out.interval = out.turns < 2 ? Interval{NAN, NAN} : ratio_interval(merge_correlated(sums));
+  const std::vector<int> looks = looks_of(rule);
+  const auto all = static_cast<int>(turns.candidate_jobs.size());
+  for (const int look : looks) {
+    if (look <= all) out.turns = look;
+  }
+  // Before the first look, the ratio of all turns is only shown.
+  const auto used = static_cast<size_t>(out.turns == 0 ? all : out.turns);
+  BlockSums sums = {{turns.candidate_jobs}, turns.current_jobs};
+  sums.ours[0].resize(used);
+  sums.theirs.resize(used);
+  out.ratio = used == 0 ? NAN : sums.ratio();
+  if (used > 1) sums = merge_correlated(std::move(sums));
+  const double error = (1 - kConfidence) / static_cast<double>(looks.size());
+  const bool enough = sums.blocks() >= kMinBlocks;
+  out.interval = enough ? ratio_interval(sums, 1 - error) : Interval{NAN, NAN};
   const auto decide = [&](CanaryVerdict verdict, std::string reason) {
     out.verdict = verdict;
     out.reason = std::move(reason);
@@ -36,9 +58,9 @@ CanaryReview review_canary(const CanaryTurns& turns, const CanaryRule& rule) {
       "jobs in the system are {:.3f} [{:.3f}, {:.3f}] times those of the current "
       "version in {} turns",
       out.ratio, out.interval.lo, out.interval.hi, out.turns);
-  if (out.turns < rule.min_turns) {
-    return decide(CanaryVerdict::kContinue, fmt::format("{} turns can be compared, of at least {}",
-                                                        out.turns, rule.min_turns));
+  if (out.turns == 0) {
+    return decide(CanaryVerdict::kContinue,
+                  fmt::format("{} turns can be compared, of at least {}", all, rule.min_turns));
   }
   if (out.interval.lo > 1) return decide(CanaryVerdict::kRollBack, figure);
   if (out.interval.hi < 1 + rule.margin) return decide(CanaryVerdict::kPromote, figure);

@@ -15,6 +15,8 @@ struct CanaryRule {
   double more_fallbacks = 0.02;  // the candidate's share of fallbacks may be so much larger
   int min_turns = 8;             // compared turns before a promotion
   int max_turns = 60;            // compared turns after which the current version stays
+  // The interval is looked at after min_turns, twice as many, and so on, and after max_turns. Its
+  // error is shared by these looks, so that a review after each turn costs nothing.
 };
 
 struct CanaryReview {
@@ -23,8 +25,8 @@ struct CanaryReview {
   // Mean number of jobs in the system, the candidate's divided by the current version's. By
   // Little's law, this is the ratio of mean JCTs if jobs arrive at the same rate.
   double ratio = 0;
-  Interval interval;  // 95 %
-  int turns = 0;      // compared
+  Interval interval;
+  int turns = 0;  // number of turns that were compared, those of the last look
 };
 
 CanaryReview review_canary(const CanaryTurns& turns, const CanaryRule& rule);

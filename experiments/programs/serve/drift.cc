@@ -82,11 +82,34 @@ std::vector<std::string> rivals_of(const DriftArguments& arguments, const pb::Mo
   return out;
 }
 
-// Lets the winner serve, unless the operator has set another mode than `on`.
+// Whether all servers still have the versions that were compared, in the mode `on`, and no
+// candidate of an operator.
+bool is_unchanged(const DriftArguments& arguments, const pb::ModelStatus& compared) {
+  ModelChange list;
+  list.model = arguments.model;
+  for (const ModelsAnswer& answer :
+       change_models(arguments.connection, list, deadline_of(arguments))) {
+    if (!answer.error.empty()) throw RunError(answer.server + ": " + answer.error);
+    const auto& models = answer.models.models();
+    const auto now = std::ranges::find(models, compared.name(), &pb::ModelStatus::name);
+    const auto same = [](const pb::VersionStatus& a, const pb::VersionStatus& b) {
+      return a.policy() == b.policy() && a.digest() == b.digest();
+    };
+    if (now == models.end() || now->mode() != pb::MODE_ON || now->has_candidate() ||
+        !same(now->current(), compared.current()) || !same(now->previous(), compared.previous())) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Lets the winner serve, unless an operator has set another mode than `on`, or has changed the
+// versions during the comparison.
 void act(const DriftArguments& arguments, const pb::ModelStatus& model, pb::DriftReport& report) {
   if (report.winner() == report.served()) return report.set_action(pb::DriftReport::KEPT);
   report.set_action(pb::DriftReport::REPORTED);
   if (!arguments.switches || model.mode() != pb::MODE_ON) return;
+  if (!is_unchanged(arguments, model)) return;
   if (report.winner() == model.previous().policy()) {
     change(arguments, ModelAction::kRollBack);
     return report.set_action(pb::DriftReport::ROLLED_BACK);
@@ -121,8 +144,14 @@ void run_check(DriftArguments& arguments) {
   pb::DriftReport report = check_drift(drift);
   report.set_model(model.name());
   report.set_digest(model.current().digest());
-  act(arguments, model, report);
+  std::exception_ptr failed;
+  try {
+    act(arguments, model, report);
+  } catch (const std::exception&) {
+    failed = std::current_exception();  // the report of hours of replays is kept first
+  }
   file.write(to_json_line(report) + "\n");
+  if (failed) std::rethrow_exception(failed);
   if (arguments.json) {
     std::puts(to_json(report).c_str());
   } else {

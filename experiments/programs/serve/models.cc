@@ -4,6 +4,7 @@
 
 #include <cstdio>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "env/base/core/error.h"
 #include "env/base/text/print.h"
@@ -75,7 +76,7 @@ void print(const pb::ModelStatus& of) {
 
 struct ReviewOptions {
   std::string log;
-  double from_unix_s = 0;
+  std::optional<double> from_unix_s;  // absent: since the canary began
   CanaryRule rule;
   bool apply = false;
 };
@@ -108,14 +109,16 @@ void review(const ConnectionOptions& servers, const std::string& name, const Rev
                      "a version with a digest of its own, such as a checkpoint", "none");
   }
   LogReader log(options.log);
-  const CanaryReview found =
-      review_canary(read_canary_turns(log, {.model = model.name(),
-                                            .candidate_digest = digest,
-                                            .from_unix_s = options.from_unix_s,
-                                            .settle_s = model.turn_s() * kSettlingShare}),
-                    options.rule);
+  const CanaryReview found = review_canary(
+      read_canary_turns(log, {.model = model.name(),
+                              .candidate_digest = digest,
+                              .current_digest = model.current().digest(),
+                              .from_unix_s = options.from_unix_s.value_or(model.mode_unix_s()),
+                              .settle_s = model.turn_s() * kSettlingShare}),
+      options.rule);
 
   const bool ends = options.apply && found.verdict != CanaryVerdict::kContinue;
+  change.expected_digest = digest;
   if (ends && found.verdict == CanaryVerdict::kPromote) {
     change.action = ModelAction::kPromote;
   } else if (ends) {
@@ -173,7 +176,8 @@ int run_models(int argc, char** argv) {
   app.option_defaults()->group("Review");
   app.add_option("--log", reviewed.log, "`review`: decision log of the server")->type_name("DIR");
   app.add_option("--from-unix", reviewed.from_unix_s,
-                 "leave out decisions made before this Unix time, in seconds");
+                 "leave out decisions made before this Unix time, in seconds; default: since the "
+                 "canary began");
   app.add_option("--margin", reviewed.rule.margin,
                  "promote a candidate that has at most so much more jobs in the system; 0.02: 2 %; "
                  "0: only one that has fewer")

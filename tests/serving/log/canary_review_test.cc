@@ -56,6 +56,7 @@ TEST(CanaryTurns, CompareEachTurnWithItsNeighbours) {
   {
     TurnLog log(temp.path() / "log");
     log.add_turn("old", 10);
+    log.add_turn("other", 500);  // a version that is not on trial
     log.add_turn("new", 6);
     log.add_turn("old", 20, pb::HEURISTIC, pb::DEADLINE);
     log.add_turn("old", 20, pb::HEURISTIC, pb::CONTROL);
@@ -64,8 +65,11 @@ TEST(CanaryTurns, CompareEachTurnWithItsNeighbours) {
     log.add_turn("new", 3);  // the last turn has no later neighbour
   }
   LogReader log(temp.path() / "log");
-  const CanaryTurns turns = read_canary_turns(
-      log, {.model = "main", .candidate_digest = "new", .from_unix_s = 0, .settle_s = 20});
+  const CanaryTurns turns = read_canary_turns(log, {.model = "main",
+                                                    .candidate_digest = "new",
+                                                    .current_digest = "old",
+                                                    .from_unix_s = 0,
+                                                    .settle_s = 20});
   // 80 s of each turn count.
   EXPECT_THAT(turns.candidate_jobs, ElementsAre(6 * 80));
   EXPECT_THAT(turns.current_jobs, ElementsAre((10 + 20) / 2 * 80));
@@ -99,16 +103,16 @@ class CanaryReview : public ::testing::Test {
     TurnLog out(log());
     for (int i = 0; i < turns; ++i) {
       const int jobs = 100 + 7 * (i % 3);
-      out.add_turn("old", jobs);
+      out.add_turn("", jobs);
       out.add_turn(digest_, static_cast<int>(std::lround(ratio * jobs)) + i % 2);
     }
-    out.add_turn("old", 100);
+    out.add_turn("", 100);
   }
 
   const TempFolder temp_;
   Child server_{temp_.path(),
-                      {"serve", "--policy", "las", "--name", "main", "--listen", "127.0.0.1:0",
-                       "--admin", "127.0.0.1:0", "--json"}};
+                {"serve", "--policy", "las", "--name", "main", "--listen", "127.0.0.1:0", "--admin",
+                 "127.0.0.1:0", "--json"}};
   const std::string admin_ = server_.addresses().at("admin");
   std::string digest_;
 };
@@ -118,7 +122,7 @@ TEST_F(CanaryReview, PromotesABetterCandidate) {
   const Json found = review();
   EXPECT_EQ(found["verdict"], "promote") << found;
   EXPECT_NEAR(found["ratio"].get<double>(), 0.8, 0.02);
-  EXPECT_EQ(found["turns"], 12);
+  EXPECT_EQ(found["turns"], 8) << "the first look";
   EXPECT_EQ(model()["current"]["digest"], digest_);
   EXPECT_EQ(model()["mode"], "on");
 }
@@ -134,7 +138,7 @@ TEST_F(CanaryReview, DropsACandidateWhichFails) {
   {
     TurnLog out(log());
     for (int i = 0; i < 6; ++i) {
-      out.add_turn("old", 100);
+      out.add_turn("", 100);
       out.add_turn(digest_, 50, i == 0 ? pb::HEURISTIC : pb::POLICY,
                    i == 0 ? pb::NON_FINITE : pb::NONE);
     }
@@ -154,6 +158,12 @@ TEST_F(CanaryReview, ContinuesWhileNothingIsShown) {
   const Json last = models({"review", "--log", log(), "--apply", "--max-turns", "20"});
   EXPECT_EQ(last["verdict"], "roll back");
   EXPECT_THAT(last["reason"], HasSubstr("no gain was shown"));
+}
+
+TEST_F(CanaryReview, CountsFromTheBeginningOfTheCanary) {
+  write_turns(12, 1.3);
+  models({"mode", "--mode", "canary", "--share", "0.5", "--turn", "50"});
+  EXPECT_EQ(review()["reason"], "0 turns can be compared, of at least 8");
 }
 
 TEST_F(CanaryReview, NeedsACanaryByTurns) {
