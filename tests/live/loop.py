@@ -16,7 +16,7 @@ import slurm_workload
 BIN = pathlib.Path(os.environ["YARD_BIN"])
 NODES, JOBS, SPAN_S = int(os.environ["NODES"]), int(os.environ["JOBS"]), float(os.environ["SPAN_S"])
 TURN_S, MAX_TURNS, LIMIT_S = os.environ["TURN_S"], os.environ["MAX_TURNS"], float(os.environ["LIMIT_S"])
-LEARN_AFTER_S = 60  # of the changed workload
+LEARN_AFTER_S = 180  # of the changed workload, so that the log has its waits
 SHADOW_S = 60
 # The parts of the workload, before and after the change: time in SPAN_S, offered load, longest run time.
 PARTS = ((1, 0.9, 90), (2, 1.2, 240))
