@@ -165,9 +165,10 @@ void Engine::Call::choose_policy() {
   if (!missing.empty()) {
     return fail(pb::FEATURE_MISSING, "the policy needs " + missing + ", which no job has");
   }
-  if (options.envelope_tolerance > 0) {
-    std::string outside = current.model->envelope.why_outside(workload_of(read->snapshot),
-                                                              options.envelope_tolerance);
+  const Envelope& envelope = current.model->envelope;
+  if (options.envelope_tolerance > 0 && !envelope.empty()) {
+    std::string outside =
+        envelope.why_outside(workload_of(read->snapshot), options.envelope_tolerance);
     if (!outside.empty()) return fail(pb::OUT_OF_DISTRIBUTION, std::move(outside));
   }
   breaker = &engine->breaker_of(current.name, current.digest);

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "env/base/core/error.h"
+#include "env/base/core/unix_time.h"
 #include "env/base/files/file.h"
 
 namespace yard {
@@ -33,10 +34,6 @@ pb::VersionStatus version_of(const ModelStore& store) {
   out.set_detail(now.refused_detail);
   if (now.current.model != nullptr) out.set_envelope(now.current.model->envelope_text());
   return out;
-}
-
-double unix_now_s() {
-  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
 // Requires: `store` is not null.
@@ -123,6 +120,11 @@ void ModelCatalog::restore(const KeptModel& kept, Entry& entry) {
   entry.share = kept.share;
   entry.turn_s = kept.turn_s;
   entry.mode_unix_s = kept.mode_unix_s;
+}
+
+void ModelCatalog::Entry::enter(pb::Mode now) {
+  mode = now;
+  mode_unix_s = unix_now_s();
 }
 
 template <class Change>
@@ -262,8 +264,7 @@ void ModelCatalog::unload_candidate(const std::string& name,
     Entry& entry = get(name);
     if (entry.candidate != nullptr) require_digest(*entry.candidate, expected_digest);
     if (entry.mode == pb::MODE_SHADOW || entry.mode == pb::MODE_CANARY) {
-      entry.mode = pb::MODE_ON;
-      entry.mode_unix_s = unix_now_s();
+      entry.enter(pb::MODE_ON);
     }
     entry.candidate = nullptr;
   });
@@ -287,10 +288,9 @@ void ModelCatalog::set_mode(const pb::SetModeRequest& request) {
     if (!(request.turn_s() >= 0 && request.turn_s() <= kMaxTurnS)) {
       throw InputError("turn_s", "0 to 2592000 seconds", std::to_string(request.turn_s()));
     }
-    entry.mode = static_cast<pb::Mode>(mode);
+    entry.enter(static_cast<pb::Mode>(mode));
     entry.share = canary ? request.share() : 0;
     entry.turn_s = canary ? request.turn_s() : 0;
-    entry.mode_unix_s = unix_now_s();
   });
 }
 
@@ -302,9 +302,8 @@ void ModelCatalog::promote(const std::string& name, const ExpectedDigest& expect
     }
     require_digest(*entry.candidate, expected_digest);
     entry.previous = std::exchange(entry.current, std::exchange(entry.candidate, nullptr));
-    entry.mode = pb::MODE_ON;
+    entry.enter(pb::MODE_ON);
     entry.share = entry.turn_s = 0;
-    entry.mode_unix_s = unix_now_s();
   });
 }
 
@@ -316,8 +315,7 @@ void ModelCatalog::roll_back(const std::string& name, const ExpectedDigest& expe
     }
     require_digest(*entry.previous, expected_digest);
     std::swap(entry.current, entry.previous);
-    entry.mode_unix_s = unix_now_s();
-    if (entry.mode != pb::MODE_OFF) entry.mode = pb::MODE_ON;
+    if (entry.mode != pb::MODE_OFF) entry.enter(pb::MODE_ON);
   });
 }
 

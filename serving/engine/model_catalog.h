@@ -78,6 +78,8 @@ class ModelCatalog {
     double mode_unix_s = 0;  // when the mode was set
     double turn_s = 0;  // 0: each cluster has one version; else it changes after so many seconds
     uint64_t shadow_results[4] = {};
+
+    void enter(pb::Mode now);
   };
 
   // Makes a change under the lock, and writes the file.

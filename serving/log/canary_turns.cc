@@ -1,6 +1,7 @@
 #include "serving/log/canary_turns.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 
 namespace yard {
@@ -22,22 +23,20 @@ class ClusterTurns {
  public:
   explicit ClusterTurns(double settle_s) : settle_s_(settle_s) {}
 
+  // A decision of a version on trial.
   void add(bool is_candidates, double time_s, int jobs) {
-    if (!turns_.empty()) {
-      Turn& last = turns_.back();
-      const double gap_s = time_s - last_s_;
-      // A clock that was set back starts anew.
-      const double counted_s = std::min(gap_s, time_s - last.begin_s - settle_s_);
-      if (gap_s <= kMaxGapS && counted_s > 0) {
-        last.seconds += counted_s;
-        last.job_seconds += counted_s * last_jobs_;
-      }
-    }
+    count_until(time_s);
     if (turns_.empty() || turns_.back().is_candidates != is_candidates) {
       turns_.push_back({is_candidates, time_s, 0, 0});
     }
     last_s_ = time_s;
     last_jobs_ = jobs;
+  }
+
+  // A decision of another version: the time until the next one belongs to no turn.
+  void interrupt(double time_s) {
+    count_until(time_s);
+    last_s_ = -std::numeric_limits<double>::infinity();
   }
 
   void compare_into(CanaryTurns& out) const {
@@ -62,6 +61,18 @@ class ClusterTurns {
   }
 
  private:
+  // Adds the time since the last decision to its turn.
+  void count_until(double time_s) {
+    if (turns_.empty()) return;
+    Turn& last = turns_.back();
+    const double gap_s = time_s - last_s_;
+    // A clock that was set back starts anew.
+    const double counted_s = std::min(gap_s, time_s - last.begin_s - settle_s_);
+    if (gap_s > kMaxGapS || counted_s <= 0) return;
+    last.seconds += counted_s;
+    last.job_seconds += counted_s * last_jobs_;
+  }
+
   double settle_s_;
   std::vector<Turn> turns_;
   double last_s_ = 0;
@@ -89,14 +100,17 @@ CanaryTurns read_canary_turns(LogReader& log, const CanaryOptions& options) {
     const pb::LoggedDecision& decision = record.decision();
     const pb::DecideResponse& response = decision.response();
     if (response.model() != options.model) continue;
+    const pb::DecideRequest& request = decision.request();
+    ClusterTurns& turns = clusters.try_emplace(request.cluster(), options.settle_s).first->second;
     const bool is_candidates = response.model_digest() == options.candidate_digest;
-    if (!is_candidates && response.model_digest() != options.current_digest) continue;
+    if (!is_candidates && response.model_digest() != options.current_digest) {
+      turns.interrupt(request.time_s());
+      continue;
+    }
     CanaryTurns::Decisions& count = is_candidates ? out.candidate : out.current;
     ++count.all;
     count.fallbacks += is_fallback(response);
-    const pb::DecideRequest& request = decision.request();
-    clusters.try_emplace(request.cluster(), options.settle_s)
-        .first->second.add(is_candidates, request.time_s(), jobs_in_system(request));
+    turns.add(is_candidates, request.time_s(), jobs_in_system(request));
   }
   for (const auto& [name, turns] : clusters) turns.compare_into(out);
   return out;

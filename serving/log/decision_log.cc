@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "env/base/core/error.h"
+#include "env/base/core/unix_time.h"
 #include "env/base/core/version.h"
 #include "env/base/files/tfrecord.h"
 #include "serving/log/log_files.h"
@@ -25,10 +26,6 @@ constexpr std::chrono::seconds kShutdownTimeout{5};
 std::chrono::steady_clock::duration seconds(double s) {
   return std::chrono::duration_cast<std::chrono::steady_clock::duration>(
       std::chrono::duration<double>(s));
-}
-
-double unix_s() {
-  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
 pb::DecideRequest with_bounds(const pb::DecideRequest& request, const PreemptionBounds& bounds) {
@@ -53,7 +50,7 @@ std::string head_frame(const std::string& run) {
   pb::LogHead& head = *record.mutable_head();
   head.set_format(kLogFormat);
   head.set_run(run);
-  head.set_unix_s(unix_s());
+  head.set_unix_s(unix_now_s());
   head.set_release(std::string(release_version()));
   head.set_commit(std::string(source_commit()));
   return frame(record);
@@ -235,13 +232,13 @@ void DecisionLog::add(std::shared_ptr<const pb::DecideRequest> request,
                       PreemptionBounds bounds, DecisionContext more) {
   const size_t bytes = request->ByteSizeLong() + trace.memory().size();
   const std::lock_guard lock(shared_->mutex);
-  shared_->push({++shared_->offered, unix_s(), bytes, std::move(request), std::move(bounds),
+  shared_->push({++shared_->offered, unix_now_s(), bytes, std::move(request), std::move(bounds),
                  response, std::move(trace), std::move(more), std::nullopt});
 }
 
 bool DecisionLog::add(const std::string& cluster, const pb::Outcome& outcome) {
   pb::ReportedOutcome reported;
-  reported.set_unix_s(unix_s());
+  reported.set_unix_s(unix_now_s());
   reported.set_cluster(cluster);
   *reported.mutable_outcome() = outcome;
   const size_t bytes = reported.ByteSizeLong();

@@ -92,6 +92,14 @@ std::vector<AdminAnswer> call_admin(const ConnectionOptions& options, AdminCall 
   return out;
 }
 
+pb::ModelStatus find_model(const ModelsAnswer& answer, const std::string& name) {
+  if (!answer.error.empty()) throw RunError(answer.server + ": " + answer.error);
+  for (const pb::ModelStatus& model : answer.models.models()) {
+    if (name.empty() || model.name() == name) return model;
+  }
+  throw InputError("--model", "a model of " + answer.server, "'" + name + "'");
+}
+
 std::vector<ModelsAnswer> change_models(const ConnectionOptions& options, const ModelChange& change,
                                         std::chrono::milliseconds deadline) {
   Connections connections(options);

@@ -43,6 +43,10 @@ struct ModelsAnswer {
   ::yardmaster::v1::ListModelsResponse models;
 };
 
+// Returns the model `name` of an answer; empty: the first one. Throws RunError if the server did
+// not answer, and InputError if it has no such model.
+::yardmaster::v1::ModelStatus find_model(const ModelsAnswer& answer, const std::string& name);
+
 // Calls each server, with `deadline` for each.
 std::vector<ModelsAnswer> change_models(const ConnectionOptions& options, const ModelChange& change,
                                         std::chrono::milliseconds deadline);

@@ -7,6 +7,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "env/base/core/unix_time.h"
+
 namespace yard {
 namespace {
 
@@ -16,10 +18,6 @@ prometheus::Gauge& gauge(prometheus::Registry& in, const char* name, const char*
 
 double seconds(const timeval& time) {
   return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
-}
-
-double now_unix_s() {
-  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
 }  // namespace
@@ -34,7 +32,7 @@ ProcessMetrics::ProcessMetrics(prometheus::Registry& registry)
                .Register(registry)
                .Add({})) {
   gauge(registry, "process_start_time_seconds", "Unix time of the server's start in seconds.")
-      .Set(now_unix_s());
+      .Set(unix_now_s());
 }
 
 void ProcessMetrics::update() {

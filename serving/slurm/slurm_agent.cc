@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "env/base/core/error.h"
+#include "env/base/core/unix_time.h"
 #include "env/base/text/text.h"
 #include "serving/slurm/gate.h"
 #include "serving/slurm/read_cluster.h"
@@ -23,10 +24,6 @@ constexpr double kFirstAvoidS = 30;  // after a failed action; doubles up to the
 constexpr double kMostAvoidS = 600;
 constexpr size_t kRecordsPerCommand = 100;
 constexpr std::chrono::seconds kLastReports{2};  // for outcomes of jobs when the agent ends
-
-double unix_time_s() {
-  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
 
 BootClock::duration duration_of(double seconds) {
   return std::chrono::duration_cast<BootClock::duration>(std::chrono::duration<double>(seconds));
@@ -161,7 +158,7 @@ bool SlurmAgent::list_nodes(Listing& out) {
 // Jobs first: what starts in between then counts as held, not as free.
 bool SlurmAgent::list(Listing& out) {
   until_ = BootClock::now() + duration_of(config_.valid_s);
-  now_s_ = unix_time_s();
+  now_s_ = unix_now_s();
   const CommandResult jobs = actor_.list_jobs();
   if (!jobs.ok()) {
     report_failure("squeue --json", jobs.err);

@@ -1,6 +1,6 @@
 #!/bin/bash
-# chaos.sh [OUT]: faults under load. Two Slurm clusters get the same workload and the same faults of Slurm; beside the
-# first one run a policy server with `pilot`, in a network namespace, and two agents, which have faults of
+# chaos.sh [OUT]: faults under load. Two Slurm clusters get the same workload and the same faults of Slurm. A policy
+# server with `pilot`, in a network namespace, and two agents decide for the first one, and have faults of
 # their own. Checks that Yardmaster adds no lost job and no second run, and that the policy decides
 # outside faults. Writes OUT (build/live/chaos) and prints the recovery time of each fault. Needs root,
 # Slurm, `ip netns`, the public traces and yardmaster-faulty-serve of the tests.

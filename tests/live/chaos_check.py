@@ -1,4 +1,4 @@
-"""What became of the jobs of the chaos stage: losses, runs beside each other, the deciders, recovery times."""
+"""What became of the jobs of the chaos stage: losses, overlapping runs, the deciders, recovery times."""
 
 import collections
 import json
@@ -98,7 +98,7 @@ def check(out):
         "no job is lost but by a killed slurmctld": ours["lost"] == 0,
         "no (job, restart) runs twice but by a killed slurmctld": ours["started_twice"] == 0,
         "no two runs of one (job, restart) overlap but by a killed slurmctld": ours["overlaps_of_one_run"] == 0,
-        "a killed slurmctld does not cost more beside Yardmaster": all(
+        "a killed slurmctld does not cost more with Yardmaster": all(
             ours[f"{key}_by_a_killed_slurmctld"] <= 1.5 * control[f"{key}_by_a_killed_slurmctld"] + 3
             for key in ("lost", "started_twice", "overlaps")),
         "at least 90 % of decisions outside faults are the policy's": share >= 0.9,

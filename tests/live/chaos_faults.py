@@ -142,7 +142,7 @@ def node_down(world, rng, note):
 
 
 def promoted(world, policy, seconds):
-    """Another model decides for a while: it is loaded beside the current one and promoted, then rolled back."""
+    """Another model decides for a while: it is loaded as a candidate and promoted, then rolled back."""
     done = world.models("load", "--policy", policy) and world.models("promote")
     yield seconds
     if done:

@@ -1,4 +1,4 @@
-"""What the chaos stage runs: two Slurm clusters, and beside the first one a policy server and two agents.
+"""What the chaos stage runs: two Slurm clusters, and for the first one a policy server and two agents.
 
 The server is in a network namespace of its own, behind a pair of virtual interfaces that can be cut.
 """

@@ -101,7 +101,7 @@ def check(out):
     criteria = {
         f"at least {few} jobs": facts["jobs"] >= few,
         "every job ended": figures["jobs_ended"] == facts["jobs"],
-        "no run was started twice or beside another of its job": figures["runs_twice"] + figures["runs_overlapping"] == 0,
+        "no run was started twice or overlaps another of its job": figures["runs_twice"] + figures["runs_overlapping"] == 0,
         "every start was the agent's": figures["started_by_lease"] == 0,
         "the agent saw every run": figures["runs_of_the_agent"] == len(starts),
         "at least 95 % of decisions are the policy's": figures["policy_share"] >= 0.95,

@@ -40,9 +40,8 @@ std::chrono::milliseconds deadline_of(const DriftArguments& arguments) {
   return std::chrono::milliseconds(arguments.deadline_ms);
 }
 
-// Makes a change on all servers and returns the answer of the first.
-pb::ListModelsResponse change(const DriftArguments& arguments, ModelAction action,
-                              const std::string& policy = "") {
+// Makes a change on all servers.
+void change(const DriftArguments& arguments, ModelAction action, const std::string& policy = "") {
   ModelChange what;
   what.action = action;
   what.model = arguments.model;
@@ -51,7 +50,6 @@ pb::ListModelsResponse change(const DriftArguments& arguments, ModelAction actio
   for (const ModelsAnswer& answer : answers) {
     if (!answer.error.empty()) throw RunError(answer.server + ": " + answer.error);
   }
-  return answers.front().models;
 }
 
 std::string fallback_of(const DriftArguments& arguments) {
@@ -61,12 +59,9 @@ std::string fallback_of(const DriftArguments& arguments) {
   return answer.status.fallback();
 }
 
-pb::ModelStatus model_of(const DriftArguments& arguments) {
-  const pb::ListModelsResponse models = change(arguments, ModelAction::kList);
-  for (const pb::ModelStatus& one : models.models()) {
-    if (arguments.model.empty() || one.name() == arguments.model) return one;
-  }
-  throw InputError("--model", "a model of the server", "'" + arguments.model + "'");
+// The answers of all servers.
+std::vector<ModelsAnswer> list_models(const DriftArguments& arguments) {
+  return change_models(arguments.connection, {}, deadline_of(arguments));
 }
 
 // The fallback, the version before the current one and the policies of --against, each once.
@@ -85,22 +80,14 @@ std::vector<std::string> rivals_of(const DriftArguments& arguments, const pb::Mo
 // Whether all servers still have the versions that were compared, in the mode `on`, and no
 // candidate of an operator.
 bool is_unchanged(const DriftArguments& arguments, const pb::ModelStatus& compared) {
-  ModelChange list;
-  list.model = arguments.model;
-  for (const ModelsAnswer& answer :
-       change_models(arguments.connection, list, deadline_of(arguments))) {
-    if (!answer.error.empty()) throw RunError(answer.server + ": " + answer.error);
-    const auto& models = answer.models.models();
-    const auto now = std::ranges::find(models, compared.name(), &pb::ModelStatus::name);
-    const auto same = [](const pb::VersionStatus& a, const pb::VersionStatus& b) {
-      return a.policy() == b.policy() && a.digest() == b.digest();
-    };
-    if (now == models.end() || now->mode() != pb::MODE_ON || now->has_candidate() ||
-        !same(now->current(), compared.current()) || !same(now->previous(), compared.previous())) {
-      return false;
-    }
-  }
-  return true;
+  const auto same = [](const pb::VersionStatus& a, const pb::VersionStatus& b) {
+    return a.policy() == b.policy() && a.digest() == b.digest();
+  };
+  return std::ranges::all_of(list_models(arguments), [&](const ModelsAnswer& answer) {
+    const pb::ModelStatus now = find_model(answer, compared.name());
+    return now.mode() == pb::MODE_ON && !now.has_candidate() &&
+           same(now.current(), compared.current()) && same(now.previous(), compared.previous());
+  });
 }
 
 // Lets the winner serve, unless an operator has set another mode than `on`, or has changed the
@@ -133,7 +120,7 @@ std::string action_text(const pb::DriftReport& report) {
 }
 
 void run_check(DriftArguments& arguments) {
-  const pb::ModelStatus model = model_of(arguments);
+  const pb::ModelStatus model = find_model(list_models(arguments).front(), arguments.model);
   DriftOptions& drift = arguments.drift;
   if (drift.served.empty()) drift.served = model.current().policy();
   if (drift.served.empty()) throw InputError("--server", "a server with a model", "none");
@@ -199,7 +186,7 @@ int run_drift(int argc, char** argv) {
                {"yardmaster drift --log decisions",
                 "yardmaster drift --log decisions --days 14 --against las,tuned.yaml --switch"});
   if (!parse_arguments(app, argc, argv)) return 0;
-  // The replays take all cores, but only while no server, which may run beside them, needs these.
+  // The replays take all cores, but only while no server on this machine needs them.
   setpriority(PRIO_PROCESS, 0, 19);
   run_check(arguments);
   return 0;

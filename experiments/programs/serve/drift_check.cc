@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "env/base/core/error.h"
+#include "env/base/core/unix_time.h"
 #include "experiments/evaluate/score_policies.h"
 #include "experiments/programs/serve/log_learn.h"
 #include "experiments/replay/load_scenario.h"
@@ -91,8 +92,7 @@ pb::DriftReport check_drift(const DriftOptions& options) {
       score_policies(draws.front(), draws, all, kMaxBlocks, {}, {});
 
   pb::DriftReport out;
-  const std::chrono::duration<double> now = std::chrono::system_clock::now().time_since_epoch();
-  out.set_unix_s(now.count());
+  out.set_unix_s(unix_now_s());
   out.set_served(options.served);
   out.set_winner(options.served);
   out.set_days(options.days);

@@ -81,14 +81,6 @@ struct ReviewOptions {
   bool apply = false;
 };
 
-pb::ModelStatus the_model(const ModelsAnswer& answer, const std::string& name) {
-  if (!answer.error.empty()) throw RunError(answer.server + ": " + answer.error);
-  for (const pb::ModelStatus& model : answer.models.models()) {
-    if (name.empty() || model.name() == name) return model;
-  }
-  throw InputError("--model", "a model of " + answer.server, "'" + name + "'");
-}
-
 void review(const ConnectionOptions& servers, const std::string& name, const ReviewOptions& options,
             std::chrono::milliseconds deadline, bool json) {
   if (options.log.empty()) throw InputError("--log", "the server's decision log", "none");
@@ -98,7 +90,7 @@ void review(const ConnectionOptions& servers, const std::string& name, const Rev
   }
   ModelChange change;
   change.model = name;
-  const pb::ModelStatus model = the_model(change_models(servers, change, deadline).at(0), name);
+  const pb::ModelStatus model = find_model(change_models(servers, change, deadline).at(0), name);
   if (model.mode() != pb::MODE_CANARY || model.turn_s() <= 0) {
     throw InputError("model '" + model.name() + "'", "a canary with --turn",
                      mode_name(model.mode()));
@@ -124,7 +116,7 @@ void review(const ConnectionOptions& servers, const std::string& name, const Rev
   } else if (ends) {
     change.action = ModelAction::kUnload;  // ends the canary, too
   }
-  if (ends) the_model(change_models(servers, change, deadline).at(0), name);
+  if (ends) find_model(change_models(servers, change, deadline).at(0), name);
   if (json) {
     const Json out = {{"model", model.name()},
                       {"candidate", model.candidate().policy()},

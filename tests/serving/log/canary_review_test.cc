@@ -56,8 +56,8 @@ TEST(CanaryTurns, CompareEachTurnWithItsNeighbours) {
   {
     TurnLog log(temp.path() / "log");
     log.add_turn("old", 10);
-    log.add_turn("other", 500);  // a version that is not on trial
     log.add_turn("new", 6);
+    log.add_turn("other", 500);  // a version that is not on trial
     log.add_turn("old", 20, pb::HEURISTIC, pb::DEADLINE);
     log.add_turn("old", 20, pb::HEURISTIC, pb::CONTROL);
     log.add_turn("new", 0);  // an idle cluster compares nothing
