@@ -125,7 +125,7 @@ TEST_F(Drift, RefusesBadInputInOneLine) {
   refused({"--log", log(), "--days", "3650", "--draws", "1", "--against", "srtf"},
           "policies for live clusters, got 'srtf'");
   refused({"--log", log(), "--days", "0.01"}, "in the last 0.01 days and have ended, got none");
-  refused({"--log", log(), "--model", "nobody"}, "a model of the server, got 'nobody'");
+  refused({"--log", log(), "--model", "nobody"}, "a model of " + admin() + ", got 'nobody'");
 }
 
 }  // namespace
