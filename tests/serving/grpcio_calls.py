@@ -109,11 +109,13 @@ with connect(at["grpc"]) as channel:
     future = decide.future(request.SerializeToString(), metadata=metadata)
     future.cancel()
     expect("cancelled", future.cancelled(), True)
-    # grpcio may round a deadline up: it is late, or without time for the policy. An id would get it the
-    # answer to the same request above.
+    # An id would get these requests the answer to the same request above.
     request.ClearField("request_id")
-    late = client.PolicyClient(channel, messages, token).decide(request, 1e-6)
-    expect("late", late is None or late.source != messages.POLICY, True)
+    passed = client.PolicyClient(channel, messages, token).decide(request, -1)
+    expect("deadline that has passed", passed, None)
+    # gRPC rounds a short deadline up: the server may still answer by its policy in time.
+    for _ in range(20):
+        client.PolicyClient(channel, messages, token).decide(request, 1e-6)
     for _ in range(20):  # in time and late ones; each is an answer or none
         client.PolicyClient(channel, messages, token).decide(request, 0.002)
     answer = client.PolicyClient(channel, messages, token).decide(request, DEADLINE_S)
