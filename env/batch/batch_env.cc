@@ -178,8 +178,8 @@ void BasicBatchEnv<T>::step(std::span<const int32_t> actions) {
 
 // Draws a window of jobs and advances to its first decision.
 template <Task T>
-void BasicBatchEnv<T>::begin_episode(int n) {
-  EnvInstance& p = *instances_[static_cast<size_t>(n)];
+void BasicBatchEnv<T>::begin_episode(int world) {
+  EnvInstance& p = *instances_[static_cast<size_t>(world)];
   p.is_done = 0;
   int idle = 0;
   for (bool asked = false; !asked; ++idle) {
@@ -201,7 +201,7 @@ void BasicBatchEnv<T>::begin_episode(int n) {
     std::fill(p.episode_state->memory.begin(), p.episode_state->memory.end(), 0);
     p.decisions = 0;
     p.jct_sum_s = 0;
-    asked = advance_to_choice(n);  // skip episodes without a decision
+    asked = advance_to_choice(world);  // skip episodes without a decision
   }
 }
 
@@ -215,8 +215,8 @@ void BasicBatchEnv<T>::throw_if_no_decisions() const {
 
 // Advances to the next decision with a choice. Returns false when the episode is over.
 template <Task T>
-bool BasicBatchEnv<T>::advance_to_choice(int n) {
-  EnvInstance& p = *instances_[static_cast<size_t>(n)];
+bool BasicBatchEnv<T>::advance_to_choice(int world) {
+  EnvInstance& p = *instances_[static_cast<size_t>(world)];
   EpisodeState& episode_state = *p.episode_state;
   SimState& s = episode_state.world.state();
   const Truth truth = env_specs_[static_cast<size_t>(p.env_spec)].workload->truth();
@@ -233,10 +233,10 @@ bool BasicBatchEnv<T>::advance_to_choice(int n) {
       episode_state.agent_memory.cache.reset();
       config_.task->on_events(episode_state.view, episode_state.agent_memory);
       config_.task->begin_decision(episode_state.view, episode_state.agent_memory);
-      if (continue_decision(n)) return true;
+      if (continue_decision(world)) return true;
     } else {
       if (!T::on_events(episode_state.view, config_.task, episode_state.memory_bytes())) continue;
-      observe_world(n);
+      observe_world(world);
       if (p.observation.choices > 0) return true;
     }
   }
@@ -245,12 +245,12 @@ bool BasicBatchEnv<T>::advance_to_choice(int n) {
 
 // Observes if the agent lists actions in the current decision, else closes it and returns false.
 template <Task T>
-bool BasicBatchEnv<T>::continue_decision(int n) {
+bool BasicBatchEnv<T>::continue_decision(int world) {
   if constexpr (!DeviceTask<T>) {
-    EpisodeState& episode_state = *instances_[static_cast<size_t>(n)]->episode_state;
+    EpisodeState& episode_state = *instances_[static_cast<size_t>(world)]->episode_state;
     episode_state.list_actions(*config_.task);
     if (!episode_state.list.empty()) {
-      observe_world(n);
+      observe_world(world);
       return true;
     }
     config_.task->commit(episode_state.view, episode_state.agent_memory, episode_state.draft);
@@ -280,8 +280,8 @@ void BasicBatchEnv<T>::replay_actions(EpisodeState& episode_state) const {
 }
 
 template <Task T>
-void BasicBatchEnv<T>::observe_world(int n) {
-  EnvInstance& p = *instances_[static_cast<size_t>(n)];
+void BasicBatchEnv<T>::observe_world(int world) {
+  EnvInstance& p = *instances_[static_cast<size_t>(world)];
   if (config_.exploration_mask)
     std::fill_n(p.observation.exploration_mask, shape_.actions(), uint8_t{0});
   EpisodeState& episode_state = *p.episode_state;
@@ -291,8 +291,8 @@ void BasicBatchEnv<T>::observe_world(int n) {
     config_.task->observe(episode_state.view, episode_state.agent_memory, episode_state.list,
                           shape_, p.observation);
   }
-  rows_[static_cast<size_t>(n)] = p.observation.rows;
-  expert_action_[static_cast<size_t>(n)] = p.observation.expert_action;
+  rows_[static_cast<size_t>(world)] = p.observation.rows;
+  expert_action_[static_cast<size_t>(world)] = p.observation.expert_action;
 }
 
 // job_s: jobs in the system, integrated over time since the last action.
@@ -306,8 +306,8 @@ double BasicBatchEnv<T>::cumulative_reward(EpisodeState& episode_state, double j
 }
 
 template <Task T>
-void BasicBatchEnv<T>::step_world(int n, int32_t action) {
-  const auto i = static_cast<size_t>(n);
+void BasicBatchEnv<T>::step_world(int world, int32_t action) {
+  const auto i = static_cast<size_t>(world);
   EnvInstance& p = *instances_[i];
   EpisodeState& episode_state = *p.episode_state;
   SimState& s = episode_state.world.state();
@@ -324,21 +324,21 @@ void BasicBatchEnv<T>::step_world(int n, int32_t action) {
   bool continues = true;
   YARD_CHECK(action >= 0 && action < shape_.actions() && p.observation.mask[action] != 0,
              "illegal action");
-  if (next_ != at_) bind_to_tensors(p.observation, n, next_, shape_.rows);
+  if (next_ != at_) bind_to_tensors(p.observation, world, next_, shape_.rows);
   if constexpr (!DeviceTask<T>) {
     config_.task->apply(episode_state.view, episode_state.agent_memory,
                         episode_state.list.at(action), episode_state.draft);
     episode_state.actions_taken.push_back(action);
-    if (!continue_decision(n)) continues = advance_to_choice(n);
+    if (!continue_decision(world)) continues = advance_to_choice(world);
   } else if (action != T::kNothing) {
     const int32_t slot = p.observation.slots[action];
     T::apply(episode_state.view, config_.task, episode_state.memory_bytes(), slot,
              episode_state.scratch.data(), RuleEditor{episode_state.world.fixed(), s});
     p.observation.choices = 0;
-    if (!T::idle(episode_state.view, config_.task)) observe_world(n);
-    if (p.observation.choices == 0) continues = advance_to_choice(n);
+    if (!T::idle(episode_state.view, config_.task)) observe_world(world);
+    if (p.observation.choices == 0) continues = advance_to_choice(world);
   } else {
-    continues = advance_to_choice(n);
+    continues = advance_to_choice(world);
   }
   reward_[i] = static_cast<float>(
       cumulative_reward(episode_state, 1e-6 * static_cast<double>(s.head->job_time_us - job_us)) -
@@ -348,12 +348,12 @@ void BasicBatchEnv<T>::step_world(int n, int32_t action) {
   if (continues && !cut) return;
   ending_[i] = continues ? Ending::kTruncated : Ending::kTerminated;
   if (cut) {
-    std::copy_n(p.observation.jobs, window_size(), final_jobs_.begin() + n * window_size());
+    std::copy_n(p.observation.jobs, window_size(), final_jobs_.begin() + world * window_size());
     std::copy_n(p.observation.cluster, shape_.cluster_features,
-                final_cluster_.begin() + n * shape_.cluster_features);
+                final_cluster_.begin() + world * shape_.cluster_features);
     final_rows_[i] = rows_[i];
   }
-  p.result = {n,
+  p.result = {world,
               p.episode,
               static_cast<int32_t>(p.env_spec),
               s.head->first_job,
@@ -363,7 +363,7 @@ void BasicBatchEnv<T>::step_world(int n, int32_t action) {
   if (config_.wait_at_end) {
     p.is_done = 1;
   } else {
-    begin_episode(n);
+    begin_episode(world);
   }
 }
 

@@ -136,11 +136,11 @@ class BasicBatchEnv {
   struct EpisodeState;
   struct EnvInstance;
 
-  void begin_episode(int n);
+  void begin_episode(int world);
   void throw_if_no_decisions() const;
-  void step_world(int n, int32_t action);
-  bool advance_to_choice(int n);
-  bool continue_decision(int n);
+  void step_world(int world, int32_t action);
+  bool advance_to_choice(int world);
+  bool continue_decision(int world);
   void replay_actions(EpisodeState& episode_state) const;
   void observe_world(int world);
   double cumulative_reward(EpisodeState& episode_state, double job_s) const;

@@ -109,8 +109,8 @@ class Candidates {
     for (int32_t slot = view.queue_head(); slot != kNone; slot = view.queue_next(slot)) {
       add(view, slot, visit);
     }
-    // Jobs that save a checkpoint are in no list of the state. A job that is saving was added while
-    // it held GPUs, or the memory is fresh and every slot counts as changed.
+    // Jobs that save a checkpoint are in no list of the state, but they are among the changed jobs:
+    // they held GPUs at the last scan, or there was none and every job counts as changed.
     for (int32_t i = 0; with_held && i < view.num_changed(); ++i) {
       if (view.phase(view.changed(i)) == Phase::kStopping) add(view, view.changed(i), visit);
     }

@@ -69,7 +69,8 @@ struct Config {
     f("shrink", shrink, 0.01F, 100,
       "weight of all users' jobs in the estimate for one user, as a number of jobs");
     f("sibling_prior", sibling_prior, 0.01F, 1e6F,
-      "weight of the user's other jobs in the estimate for a batch, as a number of jobs");
+      "weight of the user's other jobs, as a number of jobs, in the run time expected for the jobs "
+      "of a batch");
     f("spread", spread, 0.2F, 3, "standard deviation of log run times within a batch");
     f("spread_batch", spread_batch, 0, 5,
       "standard deviation of log run times between a user's batches");

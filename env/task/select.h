@@ -2,7 +2,7 @@
 // next, or that no further job starts. RLScheduler makes this decision (Zhang et al.,
 // "RLScheduler", SC 2020); the features are Yardmaster's own. The reward is minus the number of
 // jobs in the system, integrated over time. The expert starts the first job that fits, as `greedy`
-// does. The task has no prior.
+// does. The task adds no prior to the scores of a network.
 // Observation: J = 128 rows x F = 8 features, C = 4 cluster features, and a mask of J + 1 actions
 // (action J starts no further job). A row is a constant of its job plus a constant of the moment.
 #pragma once

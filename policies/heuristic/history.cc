@@ -21,7 +21,8 @@ struct Predictor {
       "weight of all users' jobs in the estimate for one user, as a number of jobs");
     f("spread", spread, 0.2, 3.0, "standard deviation of the natural log of a user's run times");
     f("sibling_prior", sibling_prior, 0.01, 100.0,
-      "weight of the user's other jobs in the estimate for a batch, as a number of jobs");
+      "weight of the user's other jobs, as a number of jobs, in the run time expected for the jobs "
+      "of a batch");
   }
 };
 

@@ -35,9 +35,9 @@ class Expectation {
         throughput_model_(throughput_model),
         slot_(slot),
         left_s_(work_left_us() * 1e-6) {
-    std::vector<OptimusRun> samples;
+    std::vector<MeasuredOptimusSpeed> samples;
     for (const std::vector<int32_t>& tasks : sampled_sizes()) {
-      OptimusRun sample = count(tasks);
+      MeasuredOptimusSpeed sample = count(tasks);
       sample.steps_per_s = speed(tasks);
       if (sample.workers > 0 && sample.steps_per_s > 0) samples.push_back(sample);
     }
@@ -45,15 +45,15 @@ class Expectation {
   }
 
   double seconds(const std::vector<int32_t>& tasks) const {
-    const OptimusRun size = count(tasks);
+    const MeasuredOptimusSpeed size = count(tasks);
     const double speed =
         fit_ && size.workers > 0 ? fit_->steps_per_s(size.servers, size.workers) : 0;
     return left_s_ / std::max(speed, kMinRate);
   }
 
  private:
-  OptimusRun count(const std::vector<int32_t>& tasks) const {
-    OptimusRun out{0, 0, 0};
+  MeasuredOptimusSpeed count(const std::vector<int32_t>& tasks) const {
+    MeasuredOptimusSpeed out{0, 0, 0};
     for (size_t g = 0; g < tasks.size(); ++g) {
       const TaskNeed need = view_.task_need(slot_, static_cast<int32_t>(g));
       (need.gpus + need.gpu_milli > 0 ? out.workers : out.servers) += tasks[g];

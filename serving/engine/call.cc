@@ -43,11 +43,12 @@ std::function<void()> Engine::Call::later(std::function<void()> call) const {
   return [on = engine, call = std::move(call)] { on->alarm_.at(Clock::now(), call); };
 }
 
-void Engine::Call::read_and_decide() {
+void Engine::Call::read_and_decide(bool on_policy_thread) {
+  std::shared_ptr<WorkPool::Ticket> own_ticket;
   {
     std::unique_lock lock(mutex);
     if (answered) return;
-    reading_ticket = nullptr;
+    own_ticket = std::exchange(reading_ticket, nullptr);
     queue_ms = ms_since(begin);
     if (in.cancelled && in.cancelled()) return give_up(lock);
     const double needed_ms = engine->reading_time_.of(in.bytes);
@@ -85,7 +86,21 @@ void Engine::Call::read_and_decide() {
   in.read = nullptr;  // the bytes are no longer needed
   choose_policy();
   set_alarms();
-  if (!policy_pending) begin_heuristic(lock);
+  if (policy_pending && on_policy_thread) {
+    policy_ticket = std::move(own_ticket);
+    const std::function<void()> work = policy_work();
+    lock.unlock();
+    return work();
+  }
+  if (policy_pending) {
+    policy_ticket = engine->policies_.submit(
+        {in.client, read->size(), policy_work(),
+         later([call = shared_from_this()] { call->on_policy_dropped(); })});
+    if (policy_ticket != nullptr) return;
+    policy_pending = false;
+    fail(pb::QUEUE_FULL, "too many decisions are queued or stuck");
+  }
+  begin_heuristic(lock);
 }
 
 bool Engine::Call::is_repeated(const pb::DecideRequest& request) {
@@ -175,24 +190,21 @@ void Engine::Call::choose_policy() {
   const Clock::time_point now = Clock::now();
   if (!breaker->admits(now)) return fail(pb::BREAKER_OPEN, breaker->detail(now));
   policy_pending = true;
-  policy_ticket = engine->policies_.submit(
-      {in.client, read->size(),
-       [call = shared_from_this(), read = read, model = current.model, memories = engine->memories_,
-        tracing = options.tracing, key = memory_key(current)] {
-         if (call->is_answered()) return;
-         auto memory = memories->take(key, read->snapshot.now_us());
-         call->recall =
-             memory->now_us() < 0 ? pb::LoggedDecision::ANEW : pb::LoggedDecision::REMEMBERED;
-         PolicyResult result =
-             run_policy(*model->policy, read->snapshot, *read->request, tracing, memory.get());
-         const bool failed = result.reason == pb::NON_FINITE || result.reason == pb::POLICY_ERROR;
-         if (!failed) memories->give_back(key, std::move(memory));
-         call->on_policy_result(std::move(result));
-       },
-       later([call = shared_from_this()] { call->on_policy_dropped(); })});
-  if (policy_ticket != nullptr) return;
-  policy_pending = false;
-  fail(pb::QUEUE_FULL, "too many decisions are queued or stuck");
+}
+
+std::function<void()> Engine::Call::policy_work() {
+  return [call = shared_from_this(), read = read, model = current.model,
+          memories = engine->memories_, tracing = engine->options_.tracing,
+          key = memory_key(current)] {
+    if (call->is_answered()) return;
+    auto memory = memories->take(key, read->snapshot.now_us());
+    call->recall = memory->now_us() < 0 ? pb::LoggedDecision::ANEW : pb::LoggedDecision::REMEMBERED;
+    PolicyResult result =
+        run_policy(*model->policy, read->snapshot, *read->request, tracing, memory.get());
+    const bool failed = result.reason == pb::NON_FINITE || result.reason == pb::POLICY_ERROR;
+    if (!failed) memories->give_back(key, std::move(memory));
+    call->on_policy_result(std::move(result));
+  };
 }
 
 void Engine::Call::set_alarms() {
@@ -374,13 +386,14 @@ void Engine::Call::finish(std::unique_lock<std::mutex>& lock, PolicyResult&& ans
   timings.set_guard_ms(answer.guard_ms);
   timings.set_heuristic_ms(heuristic ? heuristic->elapsed_ms : 0);
   timings.set_total_ms(ms_since(begin));
+  std::vector<std::shared_ptr<const RecentDecision>> dropped;  // destroyed after the answer is sent
   if (read == nullptr) {
     engine->on_served_({nullptr, response, answer.trace, nullptr, in.traceparent, recall});
   } else {
     engine->preemptions_.count(*read->request, in.client, response);
     engine->on_served_(
         {read->request, response, answer.trace, &read->snapshot.bounds(), in.traceparent, recall});
-    keep_for_explanations(response, source);
+    dropped = keep_for_explanations(response, source);
   }
   const auto done = std::move(in.done);
   const std::string key = std::exchange(answer_key, "");
@@ -427,14 +440,14 @@ void Engine::Call::end() {
   --engine->pending_;
 }
 
-void Engine::Call::keep_for_explanations(const pb::DecideResponse& answer,
-                                         pb::Source source) const {
+std::vector<std::shared_ptr<const RecentDecision>> Engine::Call::keep_for_explanations(
+    const pb::DecideResponse& answer, pb::Source source) const {
   auto decision = std::make_shared<RecentDecision>();
   decision->request = read->request;
   decision->response = answer;
   if (source == pb::POLICY) decision->model = current.model;
   decision->heuristic = is_starved ? engine->for_starved_ : engine->fallback_;
-  engine->recent_.add(std::move(decision));
+  return engine->recent_.add(std::move(decision));
 }
 
 void Engine::Call::try_shadow(const pb::DecideResponse& answer) const {

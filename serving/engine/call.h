@@ -45,9 +45,10 @@ struct Engine::Call : std::enable_shared_from_this<Engine::Call> {
   // Of the policy, once it waits no longer; without the lock.
   std::atomic<pb::LoggedDecision::Recall> recall = pb::LoggedDecision::NOT_BEGUN;
   bool heuristic_begun = false;
-  Breaker* breaker = nullptr;        // of the policy that decides
-  bool is_starved = false;           // a job has waited too long
-  std::optional<PolicyResult> idle;  // the policy's answer, if the policy has left GPUs idle for too long
+  Breaker* breaker = nullptr;  // of the policy that decides
+  bool is_starved = false;     // a job has waited too long
+  std::optional<PolicyResult>
+      idle;  // the policy's answer, if the policy has left GPUs idle for too long
   pb::Reason reason = pb::NONE;
   std::string detail;
   std::string answer_key;  // under which the answer is kept; empty: it is not kept
@@ -61,16 +62,17 @@ struct Engine::Call : std::enable_shared_from_this<Engine::Call> {
   // A pool drops work of one call while another is locked: what follows is left to the alarm.
   std::function<void()> later(std::function<void()> call) const;
 
-  // ---- on a thread of the reading pool
-  void read_and_decide();
+  // ---- on a thread of the reading pool, or of the policy pool, which then runs the policy, too
+  void read_and_decide(bool on_policy_thread);
   // Whether an earlier request with the same id and content answers this one, now or later. Throws
   // InputError if the id belongs to a request with another content.
   bool is_repeated(const pb::DecideRequest& request);
   void require_fresh(const pb::DecideRequest& request) const;  // throws MissingState
   // The key of the memory that a version of the model has of the cluster.
   std::string memory_key(const ModelStore::Current& version) const;
-  // These three require the lock.
+  // These four require the lock.
   void choose_policy();
+  std::function<void()> policy_work();
   void set_alarms();
   void begin_heuristic(std::unique_lock<std::mutex>& lock);
 
@@ -100,8 +102,9 @@ struct Engine::Call : std::enable_shared_from_this<Engine::Call> {
   void give_up(std::unique_lock<std::mutex>& lock);
 
   void end();  // requires the lock
-  // Keeps the decision for explanations.
-  void keep_for_explanations(const pb::DecideResponse& answer, pb::Source source) const;
+  // Keeps the decision for explanations. Returns the decisions that are no longer kept.
+  std::vector<std::shared_ptr<const RecentDecision>> keep_for_explanations(
+      const pb::DecideResponse& answer, pb::Source source) const;
   // Compares the decision of a shadow with the answer, once there is time.
   void try_shadow(const pb::DecideResponse& answer) const;
 };

@@ -19,6 +19,8 @@ constexpr double kMaxBudgetMs = 3.6e6;
 constexpr int kHeuristicThreads = 2;
 constexpr size_t kMaxClusters = 1024;  // of which preemptions and registrations are kept
 constexpr int kMaxWaitingAside = 16;
+constexpr size_t kSmallRequest = size_t{64} << 10;  // bytes
+constexpr size_t kBytesOfRecord = 50;               // about the size of a job or node in a message
 
 }  // namespace
 
@@ -84,9 +86,16 @@ void Engine::submit(IncomingRequest request) {
   call->deadline_alarm = alarm_.at(call->answer_by, [weak = std::weak_ptr(call)] {
     if (const auto late = weak.lock()) late->on_deadline();
   });
-  call->reading_ticket =
-      reading_.submit({call->in.client, call->in.bytes, [call] { call->read_and_decide(); },
-                       call->later([call] { call->on_unread_dropped(); })});
+  const auto drop = call->later([call] { call->on_unread_dropped(); });
+  if (call->in.bytes <= kSmallRequest) {
+    call->reading_ticket =
+        policies_.submit_if_idle({call->in.client, 1 + call->in.bytes / kBytesOfRecord,
+                                  [call] { call->read_and_decide(true); }, drop});
+  }
+  if (call->reading_ticket == nullptr) {
+    call->reading_ticket = reading_.submit(
+        {call->in.client, call->in.bytes, [call] { call->read_and_decide(false); }, drop});
+  }
   if (call->reading_ticket != nullptr) return;
   call->fail(pb::QUEUE_FULL, "too many requests wait to be read");
   call->finish_without_policy(lock);

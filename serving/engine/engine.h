@@ -3,6 +3,9 @@
 //
 //   bytes -> reading pool -> snapshot -> policy pool -> guard -> answer
 //                                   `--> heuristic pool, shortly before the deadline
+//
+// An idle thread of the policy pool reads a small request itself: changing threads takes as long as
+// a decision on a small cluster.
 #pragma once
 
 #include <array>

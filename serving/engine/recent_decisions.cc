@@ -4,17 +4,19 @@
 
 namespace yard {
 
-void RecentDecisions::add(std::shared_ptr<const RecentDecision> decision) {
-  const size_t bytes = decision->request->ByteSizeLong() + decision->response.ByteSizeLong();
-  std::deque<Entry> dropped;  // destroyed after the lock is released
+std::vector<std::shared_ptr<const RecentDecision>> RecentDecisions::add(
+    std::shared_ptr<const RecentDecision> decision) {
+  const size_t bytes = memory_bytes(*decision->request) + memory_bytes(decision->response);
+  std::vector<std::shared_ptr<const RecentDecision>> dropped;
   const std::lock_guard lock(mutex_);
   entries_.push_back({std::move(decision), bytes});
   bytes_ += bytes;
   while (entries_.size() > max_count_ || (bytes_ > max_bytes_ && !entries_.empty())) {
     bytes_ -= entries_.front().bytes;
-    dropped.push_back(std::move(entries_.front()));
+    dropped.push_back(std::move(entries_.front().decision));
     entries_.pop_front();
   }
+  return dropped;
 }
 
 std::shared_ptr<const RecentDecision> RecentDecisions::find(const std::string& decision_id) const {

@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "policies/policy.h"
 #include "serving/engine/model_store.h"
@@ -27,7 +28,9 @@ class RecentDecisions {
   RecentDecisions(size_t max_count, size_t max_bytes)
       : max_count_(max_count), max_bytes_(max_bytes) {}
 
-  void add(std::shared_ptr<const RecentDecision> decision);
+  // Returns the old decisions that made room. The caller may destroy them when it has time.
+  std::vector<std::shared_ptr<const RecentDecision>> add(
+      std::shared_ptr<const RecentDecision> decision);
   // Returns null if there is no decision with this id, or no longer.
   std::shared_ptr<const RecentDecision> find(const std::string& decision_id) const;
 

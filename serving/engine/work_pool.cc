@@ -112,6 +112,7 @@ struct WorkPool::Shared {
   size_t cost = 0;  // of what waits
   int alive = 0;
   int stuck = 0;
+  int idle = 0;  // threads for all work that wait for some
   bool ending = false;
 };
 
@@ -159,32 +160,42 @@ WorkPool::~WorkPool() {
   }
 }
 
+std::shared_ptr<WorkPool::Work> WorkPool::enter(WorkItem item) {
+  auto work = std::make_shared<Work>();
+  work->shared = shared_;
+  work->item = std::move(item);
+  shared_->enter(work);
+  shared_->changed.notify_one();
+  if (work->item.cost <= shared_->options.small_cost) shared_->small_changed.notify_one();
+  return work;
+}
+
 std::shared_ptr<WorkPool::Ticket> WorkPool::submit(WorkItem item) {
   std::vector<std::shared_ptr<Work>> dropped;
-  auto ticket = std::make_shared<Work>();
+  std::shared_ptr<Work> ticket;
   {
     const std::lock_guard lock(shared_->mutex);
     Shared& pool = *shared_;
     if (pool.stuck >= pool.alive) return nullptr;
-    while (!pool.has_room_for(item)) {
-      dropped.push_back(pool.give_way(item));
-      if (dropped.back() != nullptr) continue;
-      dropped.pop_back();
-      ticket = nullptr;
-      break;
+    bool has_room = pool.has_room_for(item);
+    while (!has_room) {
+      std::shared_ptr<Work> latest = pool.give_way(item);
+      if (latest == nullptr) break;
+      dropped.push_back(std::move(latest));
+      has_room = pool.has_room_for(item);
     }
-    if (ticket != nullptr) {
-      ticket->shared = shared_;
-      ticket->item = std::move(item);
-      pool.enter(ticket);
-      pool.changed.notify_one();
-      if (ticket->item.cost <= pool.options.small_cost) pool.small_changed.notify_one();
-    }
+    if (has_room) ticket = enter(std::move(item));
   }
   for (const auto& work : dropped) {
     if (work->item.drop) work->item.drop();
   }
   return ticket;
+}
+
+std::shared_ptr<WorkPool::Ticket> WorkPool::submit_if_idle(WorkItem item) {
+  const std::lock_guard lock(shared_->mutex);
+  if (shared_->idle == 0 || shared_->waiting() > 0 || !shared_->has_room_for(item)) return nullptr;
+  return enter(std::move(item));
 }
 
 int WorkPool::stuck() const {
@@ -204,7 +215,9 @@ void WorkPool::run(const std::shared_ptr<Shared>& shared, bool small_only) {
     return !shared->small.empty() || (!small_only && !shared->large.empty());
   };
   for (;;) {
+    shared->idle += small_only ? 0 : 1;
     changed.wait(lock, [&] { return shared->ending || has_work(); });
+    shared->idle -= small_only ? 0 : 1;
     if (!has_work()) break;
     const std::shared_ptr<Work> work = shared->take_next(small_only);
     work->stage = Work::Stage::kWorking;

@@ -47,6 +47,8 @@ class WorkPool {
   // Returns null, and calls nothing, if the pool refuses the work. Abandoned work may outlive the
   // pool and must own all that it uses.
   std::shared_ptr<Ticket> submit(WorkItem item);
+  // Returns null, and calls nothing, unless a thread for all work is idle and no work waits.
+  std::shared_ptr<Ticket> submit_if_idle(WorkItem item);
 
   int stuck() const;
   int waiting() const;
@@ -55,6 +57,7 @@ class WorkPool {
   struct Shared;
   struct Work;
   static void run(const std::shared_ptr<Shared>& shared, bool small_only);
+  std::shared_ptr<Work> enter(WorkItem item);  // requires the lock
 
   const std::shared_ptr<Shared> shared_;
 };

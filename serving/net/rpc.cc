@@ -5,6 +5,7 @@
 #include <google/protobuf/wire_format_lite.h>
 #include <grpcpp/support/proto_buffer_reader.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "env/base/core/error.h"
@@ -15,6 +16,16 @@ namespace yard {
 namespace {
 
 struct ParsedRequest {
+  explicit ParsedRequest(size_t bytes) : arena(blocks_for(bytes)) {}
+
+  // A parsed message takes a few times the bytes of the message.
+  static google::protobuf::ArenaOptions blocks_for(size_t bytes) {
+    google::protobuf::ArenaOptions out;
+    out.start_block_size = std::clamp<size_t>(4 * bytes, size_t{1} << 10, size_t{32} << 10);
+    out.max_block_size = size_t{32} << 10;
+    return out;
+  }
+
   google::protobuf::Arena arena;
   pb::DecideRequest* request = google::protobuf::Arena::CreateMessage<pb::DecideRequest>(&arena);
 };
@@ -22,7 +33,7 @@ struct ParsedRequest {
 std::shared_ptr<pb::DecideRequest> parse(const grpc::ByteBuffer& bytes) {
   grpc::ByteBuffer copy(bytes);  // of the references
   grpc::ProtoBufferReader reader(&copy);
-  auto parsed = std::make_shared<ParsedRequest>();
+  auto parsed = std::make_shared<ParsedRequest>(bytes.Length());
   if (!reader.status().ok() || !parsed->request->ParseFromZeroCopyStream(&reader)) {
     throw InputError("request", "a yardmaster.v1.DecideRequest whose texts are UTF-8",
                      std::to_string(bytes.Length()) + " bytes that are none");

@@ -37,7 +37,7 @@ class RunTimes {
     runs_ = std::move(runs);
   }
 
-  const std::unordered_map<std::string, EarlierRuns>& earlier() const { return earlier_; }
+  const std::unordered_map<std::string, EarlierRuns>& earlier_runs() const { return earlier_; }
 
   // Returns the run time of a job before the run in its record; nothing if listings did not show
   // all its runs.

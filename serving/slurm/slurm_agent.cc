@@ -338,7 +338,7 @@ void SlurmAgent::serve(const Listing& listing, const std::string& partition) {
   const auto avoided = avoided_now();
   ClusterSnapshot snapshot =
       make_snapshot({listing, config_, site_, partition, now_s_, !options_.dry_run, in_flight_,
-                     run_times_.earlier(), avoided});
+                     run_times_.earlier_runs(), avoided});
   const auto show = [&] {
     metrics_.set_queue(partition, static_cast<int>(snapshot.waiting.size()), snapshot.held_gpus,
                        snapshot.left);

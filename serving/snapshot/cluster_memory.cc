@@ -185,17 +185,15 @@ SnapshotState ClusterMemory::next_state(const Snapshot& snapshot) {
   rank_queue(snapshot, of_row);
 
   // The table has the rows of the snapshot and those of jobs that it no longer lists.
-  std::vector<Job> changed_jobs;
-  const bool changes =
-      std::ranges::any_of(ended, [](const GoneJob& one) { return one.job.has_value(); });
-  if (changes) changed_jobs = snapshot.jobs();
-  const std::vector<Job>& jobs = changes ? changed_jobs : snapshot.jobs();
+  std::vector<const Job*> jobs;
+  jobs.reserve(snapshot.jobs().size() + ended.size());
+  for (const Job& job : snapshot.jobs()) jobs.push_back(&job);
   std::vector<int32_t> row_of(jobs.size());  // in the table, by the snapshot's row
   std::iota(row_of.begin(), row_of.end(), 0);
   for (GoneJob& one : ended) {
-    if (!one.is_listed || !one.job) continue;
+    if (!one.job) continue;
     one.job->after.clear();
-    changed_jobs[static_cast<size_t>(one.live.job)] = std::move(*one.job);
+    if (one.is_listed) jobs[static_cast<size_t>(one.live.job)] = &*one.job;
   }
   const bool lists_all = std::ranges::all_of(ended, &GoneJob::is_listed);
   if (!lists_all) {
@@ -203,19 +201,19 @@ SnapshotState ClusterMemory::next_state(const Snapshot& snapshot) {
     for (int32_t& row : row_of) rows.push_back(&row);
     for (GoneJob& one : ended) {
       if (one.is_listed) continue;
-      one.job->after.clear();
-      changed_jobs.push_back(std::move(*one.job));
+      jobs.push_back(&*one.job);
       rows.push_back(&one.live.job);
     }
     std::vector<size_t> order(jobs.size());
     std::iota(order.begin(), order.end(), size_t{0});
-    std::ranges::stable_sort(order, {}, [&](size_t i) { return jobs[i].submit_us; });
-    std::vector<Job> sorted;
+    std::ranges::stable_sort(order, {}, [&](size_t i) { return jobs[i]->submit_us; });
+    std::vector<const Job*> sorted;
+    sorted.reserve(jobs.size());
     for (const size_t i : order) {
       *rows[i] = static_cast<int32_t>(sorted.size());
-      sorted.push_back(std::move(changed_jobs[i]));
+      sorted.push_back(jobs[i]);
     }
-    changed_jobs = std::move(sorted);
+    jobs = std::move(sorted);
   }
   // Free slots refer to the first row.
   std::vector<int32_t> serials(std::max(jobs.size(), size_t{1}), kNone);

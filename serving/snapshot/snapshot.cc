@@ -39,7 +39,9 @@ class SnapshotReader {
   void read() {
     check_head();
     out_.now_us_ = now_us_;
-    rows_.reserve(static_cast<size_t>(request_.finished_size() + request_.jobs_size()));
+    const auto rows = static_cast<size_t>(request_.finished_size() + request_.jobs_size());
+    rows_.reserve(rows);
+    jobs_.reserve(rows);  // rows refer to them
     read_finished();
     read_jobs();
     make_tables();
@@ -47,7 +49,9 @@ class SnapshotReader {
 
  private:
   struct Row {
-    Job job;  // for the table
+    explicit Row(Job& for_table) : job(for_table) {}
+
+    Job& job;  // for the table
     LiveJob live;
     int32_t request_index = kNone;
     int64_t queue_rank = 0;
@@ -126,7 +130,7 @@ class SnapshotReader {
     for (int i = 0; i < request_.finished_size(); ++i) {
       const pb::FinishedJob& entry = request_.finished(i);
       odd_.clear();
-      Row row;
+      Row row(jobs_.emplace_back());
       // The cluster may have been larger then.
       row.job.gpus = static_cast<int32_t>(
           std::min(entry.gpus(), static_cast<uint32_t>(std::max(1, gpus_.installed_gpus()))));
@@ -144,6 +148,7 @@ class SnapshotReader {
       if (odd_.empty()) {
         rows_.push_back(std::move(row));
       } else {
+        jobs_.pop_back();
         out_.quarantine_.add(pb::Quarantined::FINISHED_JOB,
                              entry.id().empty() ? std::to_string(i) : entry.id(), odd_);
       }
@@ -162,7 +167,7 @@ class SnapshotReader {
         throw InputError(label_of_job(request_, i), "unique ids", "a duplicate");
       }
       odd_.clear();
-      read_job(i, rows_.emplace_back());
+      read_job(i, rows_.emplace_back(jobs_.emplace_back()));
       odd.push_back(odd_);
     }
     const std::span<Row> rows(rows_.begin() + static_cast<std::ptrdiff_t>(finished), rows_.end());
@@ -399,11 +404,10 @@ class SnapshotReader {
       if (!rows_[i].left_out) order.push_back(i);
     }
     std::ranges::stable_sort(order, {}, [this](size_t i) { return rows_[i].job.submit_us; });
-    out_.jobs_.reserve(order.size());
     out_.request_index_.reserve(order.size());
     for (const size_t i : order) {
       Row& row = rows_[i];
-      row.live.job = static_cast<int32_t>(out_.jobs_.size());
+      row.live.job = static_cast<int32_t>(out_.request_index_.size());
       for (LivePart& part : row.live.parts) {
         part.mask = gpus_.renumbered_without_gaps(part.node, part.mask);
         part.node = spec_index[static_cast<size_t>(part.node)];
@@ -411,8 +415,8 @@ class SnapshotReader {
       // Tasks without GPUs, on a node whose GPUs are all down.
       std::erase_if(row.live.parts, [](const LivePart& part) { return part.node == kNone; });
       out_.request_index_.push_back(row.request_index);
-      out_.jobs_.push_back(std::move(row.job));
     }
+    take_jobs(order);
     // Finished jobs in the order of their ends, waiting ones in queue order.
     std::ranges::stable_sort(order, [this](size_t i, size_t k) {
       const Row &a = rows_[i], &b = rows_[k];
@@ -426,6 +430,16 @@ class SnapshotReader {
     for (const size_t i : order) out_.live_.push_back(std::move(rows_[i].live));
     out_.costs_ = read_costs();
     out_.allows_ = {.preempt = may_preempt_, .move = may_preempt_};
+  }
+
+  // Moves the jobs of these rows to the snapshot. Most managers list all jobs by submit time.
+  void take_jobs(const std::vector<size_t>& order) {
+    if (order.size() == jobs_.size() && std::ranges::is_sorted(order)) {
+      out_.jobs_ = std::move(jobs_);
+      return;
+    }
+    out_.jobs_.reserve(order.size());
+    for (const size_t i : order) out_.jobs_.push_back(std::move(rows_[i].job));
   }
 
   static constexpr uint32_t kMaxRestarts = 1'000'000;
@@ -442,6 +456,7 @@ class SnapshotReader {
   bool pins_all_ = false;
   std::string odd_;        // what makes no sense in the record being read; "": nothing
   std::vector<Row> rows_;  // finished jobs, then those of the request
+  std::vector<Job> jobs_;  // by row
 };
 
 Snapshot::Snapshot(const pb::DecideRequest& request, PreemptionBounds bounds)

@@ -67,7 +67,7 @@ TEST(OptimusFits, QuarterOfALossCurvePredictsItsTarget) {
 
 TEST(OptimusFits, FewSamplesRecoverTheSpeedForm) {
   const OptimusSync truth{{1.0, 0.1, 0.05, 0.01, 0.02}, 1};
-  std::vector<OptimusRun> samples;
+  std::vector<MeasuredOptimusSpeed> samples;
   for (const auto& [p, w] :
        std::vector<std::pair<int, int>>{{1, 1}, {1, 2}, {2, 1}, {2, 2}, {4, 4}, {2, 4}}) {
     samples.push_back({p, w, truth.steps_per_s(p, w)});
@@ -75,7 +75,7 @@ TEST(OptimusFits, FewSamplesRecoverTheSpeedForm) {
   const OptimusSync fit = fit_optimus_sync(samples, 1);
   EXPECT_NEAR(fit.steps_per_s(4, 8), truth.steps_per_s(4, 8), 1e-6);
   // Without servers: twice the workers, twice the speed.
-  const std::vector<OptimusRun> alone = {{0, 1, 0.5}, {0, 2, 1.0}, {0, 4, 2.0}};
+  const std::vector<MeasuredOptimusSpeed> alone = {{0, 1, 0.5}, {0, 2, 1.0}, {0, 4, 2.0}};
   EXPECT_NEAR(fit_optimus_sync(alone, 1).steps_per_s(0, 16), 8, 1e-6);
 }
 

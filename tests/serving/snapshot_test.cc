@@ -9,9 +9,11 @@
 
 #include "env/base/files/file.h"
 #include "env/sim/rules/digest.h"
+#include "serving/engine/model_store.h"
 #include "serving/snapshot/cluster_memory.h"
 #include "serving/snapshot/export.h"
 #include "serving/snapshot/json.h"
+#include "serving/snapshot/required_fields.h"
 #include "serving/snapshot/run_policy.h"
 #include "tests/serving/requests.h"
 
@@ -395,6 +397,16 @@ TEST(Snapshot, ExampleDecisionsMatchTheTable) {
       }
       EXPECT_EQ(lines_of(response), lines) << file << " " << policy;
     }
+  }
+}
+
+// `make demo` sends it to a network which it has trained.
+TEST(Snapshot, TheIdleExampleHasTheFieldsThatAgentsNeed) {
+  const std::string file = "experiments/snapshots/idle.json";
+  const pb::DecideRequest request = parse_snapshot(read_file(file), file);
+  for (const std::string agent : {"dl2-1", "harmony-1", "meta-1", "mlfs-1", "sched2-1"}) {
+    const Model model = open_servable("checkpoint:checkpoints/" + agent);
+    EXPECT_EQ(missing_field(model.snapshot_fields, request), "") << agent;
   }
 }
 

@@ -87,7 +87,7 @@ class Muri {
       advance_jobs(now_s);
       last_s_ = now_s;
       if (now_s == arrival_s) {
-        while (sim_.arrival_us() != kNever && one_moment(next_arrival_s(), now_s)) {
+        while (sim_.next_arrival_us() != kNever && one_moment(next_arrival_s(), now_s)) {
           add(sim_.arrive());
         }
       }
@@ -115,7 +115,7 @@ class Muri {
   };
 
   double next_arrival_s() const {
-    const int64_t at_us = sim_.arrival_us();
+    const int64_t at_us = sim_.next_arrival_us();
     return at_us == kNever ? kForever : static_cast<double>(at_us) / kUsPerS;
   }
 

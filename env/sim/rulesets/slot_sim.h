@@ -33,7 +33,7 @@ class RuleSetSimBySlot : public PublishedRulesSim {
   int64_t now_s() const { return now_s_; }
 
   // Returns the time of the next submission; kNever after the last submission.
-  int64_t arrival_us() const { return arrival_us_; }
+  int64_t next_arrival_us() const { return arrival_us_; }
   int64_t arrival_s() const { return arrival_s_; }
   // Returns the job's run time. Throws InputError if the trace has none.
   int64_t run_us(int32_t slot) const;

@@ -27,9 +27,9 @@ double sum_of(const std::array<double, N>& coefficient, const std::array<double,
 
 // Fits the coefficients. Each equation is divided by its time, so that errors are relative.
 template <size_t N, class Terms>
-std::array<double, N> fit(std::span<const OptimusRun> runs, Terms terms_of) {
+std::array<double, N> fit(std::span<const MeasuredOptimusSpeed> runs, Terms terms_of) {
   std::vector<std::vector<double>> terms;
-  for (const OptimusRun& run : runs) {
+  for (const MeasuredOptimusSpeed& run : runs) {
     const std::array<double, N> row = terms_of(run);
     terms.emplace_back(row.begin(), row.end());
     for (double& term : terms.back()) term *= run.steps_per_s;
@@ -51,16 +51,17 @@ double OptimusAsync::steps_per_s(int32_t servers, int32_t workers) const {
   return 1 / sum_of(coefficient, async_terms(servers, workers));
 }
 
-OptimusSync fit_optimus_sync(std::span<const OptimusRun> runs, double batch) {
+OptimusSync fit_optimus_sync(std::span<const MeasuredOptimusSpeed> runs, double batch) {
   return {fit<5>(runs,
-                 [&](const OptimusRun& r) {
+                 [&](const MeasuredOptimusSpeed& r) {
                    return sync_terms(r.batch > 0 ? r.batch : batch, r.servers, r.workers);
                  }),
           batch};
 }
 
-OptimusAsync fit_optimus_async(std::span<const OptimusRun> runs) {
-  return {fit<4>(runs, [](const OptimusRun& r) { return async_terms(r.servers, r.workers); })};
+OptimusAsync fit_optimus_async(std::span<const MeasuredOptimusSpeed> runs) {
+  return {fit<4>(runs,
+                 [](const MeasuredOptimusSpeed& r) { return async_terms(r.servers, r.workers); })};
 }
 
 }  // namespace yard

@@ -12,7 +12,7 @@
 
 namespace yard {
 
-struct OptimusRun {
+struct MeasuredOptimusSpeed {
   int32_t servers = 1;
   int32_t workers = 1;
   double steps_per_s = 0;
@@ -32,7 +32,7 @@ struct OptimusAsync {
 
 // These functions return the coefficients that minimise the squared relative error of step times.
 // Requires: there is at least one run, and all speeds are above 0.
-OptimusSync fit_optimus_sync(std::span<const OptimusRun> runs, double batch);
-OptimusAsync fit_optimus_async(std::span<const OptimusRun> runs);
+OptimusSync fit_optimus_sync(std::span<const MeasuredOptimusSpeed> runs, double batch);
+OptimusAsync fit_optimus_async(std::span<const MeasuredOptimusSpeed> runs);
 
 }  // namespace yard

@@ -9,7 +9,7 @@ namespace yard {
 
 ParameterServerSpeedCurve::ParameterServerSpeedCurve(std::span<const ParameterServerRun> runs,
                                                      const std::string& gpu_type, double batch) {
-  std::vector<OptimusRun> sync, async;
+  std::vector<MeasuredOptimusSpeed> sync, async;
   for (const ParameterServerRun& run : runs) {
     if (run.gpu_type != gpu_type) continue;
     (run.asynchronous ? async : sync)

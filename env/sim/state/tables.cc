@@ -29,8 +29,17 @@ int32_t most(const RoleGroup& g) { return g.max_count > 0 ? g.max_count : g.coun
 // Returns value_of(item), which may be a member pointer, for each item.
 auto each(const auto& items, auto value_of) {
   std::vector<std::decay_t<std::invoke_result_t<decltype(value_of), decltype(*items.begin())>>> out;
+  out.reserve(items.size());
   for (const auto& item : items) out.push_back(std::invoke(value_of, item));
   return out;
+}
+
+auto each_job(std::span<const Job* const> jobs, auto value_of) {
+  return each(jobs, [&](const Job* job) { return std::invoke(value_of, *job); });
+}
+
+std::vector<const Job*> pointers_to(const std::vector<Job>& jobs) {
+  return each(jobs, [](const Job& job) { return &job; });
 }
 
 // Returns the column, empty if all its values are `usual`.
@@ -215,13 +224,13 @@ void JobTable::set_shapes(Shapes shapes, std::vector<int32_t> shape_of_job) {
 
 // Links jobs to those they depend on. Ids that are not among the jobs were cut off with a window
 // and count as ended.
-void JobTable::link_dependencies(const std::vector<Job>& jobs) {
-  if (std::ranges::all_of(jobs, &std::vector<std::string>::empty, &Job::after)) return;
+void JobTable::link_dependencies(std::span<const Job* const> jobs) {
+  if (std::ranges::all_of(jobs, [](const Job* job) { return job->after.empty(); })) return;
   std::unordered_map<std::string_view, int32_t> index;
-  for (size_t j = 0; j < jobs.size(); ++j) index.emplace(jobs[j].id, static_cast<int32_t>(j));
+  for (size_t j = 0; j < jobs.size(); ++j) index.emplace(jobs[j]->id, static_cast<int32_t>(j));
   std::vector<int32_t> first_after{0}, after_job, parent(jobs.size(), kNone);
-  for (const Job& job : jobs) {
-    for (const std::string& id : job.after) {
+  for (const Job* job : jobs) {
+    for (const std::string& id : job->after) {
       const auto found = index.find(id);
       if (found == index.end()) continue;
       after_job.push_back(found->second);
@@ -236,24 +245,24 @@ void JobTable::link_dependencies(const std::vector<Job>& jobs) {
   columns_.parent = kept_.keep(std::move(parent));
 }
 
-void JobTable::add_training_curves(const std::vector<Job>& jobs) {
+void JobTable::add_training_curves(std::span<const Job* const> jobs) {
   static_assert(TrainingCurveColumns::kNoTarget == Job::kNoTarget);
   std::vector<int32_t> first_point{0};
   std::vector<double> work_us, value;
-  for (const Job& job : jobs) {
-    for (const TrainingCurvePoint& point : job.curve) {
-      work_us.push_back(std::round(point.share * static_cast<double>(job.run_us)));
+  for (const Job* job : jobs) {
+    for (const TrainingCurvePoint& point : job->curve) {
+      work_us.push_back(std::round(point.share * static_cast<double>(job->run_us)));
       value.push_back(point.value);
     }
     first_point.push_back(static_cast<int32_t>(value.size()));
   }
   if (value.empty()) return;
   columns_.curves = {kept_.keep(std::move(first_point)), kept_.keep(std::move(work_us)),
-                     kept_.keep(std::move(value)), kept_.keep(each(jobs, &Job::target)),
-                     kept_.keep(each(jobs, &Job::enough))};
+                     kept_.keep(std::move(value)), kept_.keep(each_job(jobs, &Job::target)),
+                     kept_.keep(each_job(jobs, &Job::enough))};
 }
 
-void JobTable::add_model_speeds(const std::vector<Job>& jobs, const ClusterSpec& spec) {
+void JobTable::add_model_speeds(std::span<const Job* const> jobs, const ClusterSpec& spec) {
   std::map<std::string, int32_t> rows;
   std::vector<double> speeds;
   columns_.num_types = static_cast<int32_t>(spec.types.size());
@@ -269,20 +278,24 @@ void JobTable::add_model_speeds(const std::vector<Job>& jobs, const ClusterSpec&
     const auto row = rows.find(job.model);
     return row == rows.end() ? kNone : row->second;
   };
-  columns_.model_row = kept_.keep(unless_all(each(jobs, row_of), kNone));
+  columns_.model_row = kept_.keep(unless_all(each_job(jobs, row_of), kNone));
 }
 
-void JobTable::add_names(const std::vector<Job>& jobs, JobNames& names) {
+void JobTable::add_names(std::span<const Job* const> jobs, JobNames& names) {
   const auto user_of = [&](const Job& job) { return names.user_of(job); };
   const auto name_of = [&](const Job& job) { return names.name_of(job); };
-  columns_.user = kept_.keep(each(jobs, user_of));
-  columns_.name = kept_.keep(unless_all(each(jobs, name_of), kNone));
+  columns_.user = kept_.keep(each_job(jobs, user_of));
+  columns_.name = kept_.keep(unless_all(each_job(jobs, name_of), kNone));
   columns_.num_users = names.num_users();
   columns_.num_job_names = names.num_names();
 }
 
 JobTable::JobTable(const std::vector<Job>& jobs, const ClusterSpec& spec, PairConflicts conflicts,
-                   JobNames* names) {
+                   JobNames* names)
+    : JobTable(pointers_to(jobs), spec, std::move(conflicts), names) {}
+
+JobTable::JobTable(std::span<const Job* const> jobs, const ClusterSpec& spec,
+                   PairConflicts conflicts, JobNames* names) {
   std::vector<std::array<int32_t, 3>> requests;  // (N)  whole GPUs of the minimum, shape, tenant
   std::vector<int32_t> shape_of_job, tenants;
   Shapes shapes(spec);
@@ -290,7 +303,8 @@ JobTable::JobTable(const std::vector<Job>& jobs, const ClusterSpec& spec, PairCo
   for (const Tenant& tenant : spec.tenants) {
     tenant_index.emplace(tenant.name, static_cast<int32_t>(tenant_index.size()));
   }
-  for (const Job& job : jobs) {
+  for (const Job* one : jobs) {
+    const Job& job = *one;
     const auto known = tenant_index.find(job.tenant);
     const int32_t tenant = known == tenant_index.end() ? kNone : known->second;
     tenants.push_back(tenant);
@@ -303,9 +317,9 @@ JobTable::JobTable(const std::vector<Job>& jobs, const ClusterSpec& spec, PairCo
   std::vector<std::array<int32_t, 3>> classes = requests;
   std::ranges::sort(classes);
   classes.erase(std::unique(classes.begin(), classes.end()), classes.end());
-  const auto column = [&](auto value_of) { return kept_.keep(each(jobs, value_of)); };
+  const auto column = [&](auto value_of) { return kept_.keep(each_job(jobs, value_of)); };
   const auto given = [&](auto value_of, auto usual) {
-    return kept_.keep(unless_all(each(jobs, value_of), usual));
+    return kept_.keep(unless_all(each_job(jobs, value_of), usual));
   };
   const auto time = [](int64_t Job::*field) {
     return [field](const Job& job) { return job.*field < 0 ? int64_t{kNone} : job.*field; };

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -55,6 +56,9 @@ class JobTable {
   // null: uses new numbers.
   JobTable(const std::vector<Job>& jobs, const ClusterSpec& spec, PairConflicts conflicts = {},
            JobNames* names = nullptr);
+  // The same, of jobs that lie in several places. Keeps none of the pointers.
+  JobTable(std::span<const Job* const> jobs, const ClusterSpec& spec, PairConflicts conflicts = {},
+           JobNames* names = nullptr);
   const JobColumns& columns() const { return columns_; }
 
   // Sets each job's class (N) in the speed table SimModel::speed.
@@ -65,10 +69,10 @@ class JobTable {
  private:
   struct Shapes;
   void set_shapes(Shapes shapes, std::vector<int32_t> shape_of_job);
-  void link_dependencies(const std::vector<Job>& jobs);
-  void add_training_curves(const std::vector<Job>& jobs);
-  void add_names(const std::vector<Job>& jobs, JobNames& names);
-  void add_model_speeds(const std::vector<Job>& jobs, const ClusterSpec& spec);
+  void link_dependencies(std::span<const Job* const> jobs);
+  void add_training_curves(std::span<const Job* const> jobs);
+  void add_names(std::span<const Job* const> jobs, JobNames& names);
+  void add_model_speeds(std::span<const Job* const> jobs, const ClusterSpec& spec);
 
   OwnedColumns kept_;
   JobColumns columns_;

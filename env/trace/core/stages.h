@@ -2,7 +2,7 @@
 // after the other.
 //
 // Role groups with the same `after` form one stage. A stage runs as one gang for as long as its
-// longest group. A stage begins when the stages of all groups in its `after` have ended. A job
+// longest group. A stage begins when each stage that has a group of its `after` has ended. A job
 // begins with its first stage and ends with its last, for which dependent jobs wait.
 #pragma once
 

@@ -126,7 +126,7 @@ TEST(Optimus, MatchesHandComputation) {
 TEST(Optimus, FitRecoversTheCoefficients) {
   const OptimusSync sync = {{0.01, 0.1, 0.05, 0, 0.03}, 100};
   const OptimusAsync async = {{0.5, 0, 0.2, 0.05}};
-  std::vector<OptimusRun> sync_runs, async_runs;
+  std::vector<MeasuredOptimusSpeed> sync_runs, async_runs;
   for (int32_t p = 1; p <= 6; ++p) {
     for (int32_t w = 1; w <= 6; ++w) {
       sync_runs.push_back({p, w, sync.steps_per_s(p, w)});
@@ -144,13 +144,13 @@ TEST(Optimus, FitRecoversTheCoefficients) {
 // No other choice within the bounds is better. Checked at random points around the fit.
 TEST(Optimus, FitIsTheBestWithoutNegativeCoefficients) {
   Rng rng(7);
-  std::vector<OptimusRun> runs;
+  std::vector<MeasuredOptimusSpeed> runs;
   for (int32_t w = 1; w <= 8; ++w) {
     runs.push_back({1 + w % 3, w, 0.5 * w * (0.7 + 0.6 * rng.uniform())});
   }
   const auto error = [&](const OptimusSync& form) {
     double sum = 0;
-    for (const OptimusRun& run : runs) {
+    for (const MeasuredOptimusSpeed& run : runs) {
       sum += std::pow(run.steps_per_s / form.steps_per_s(run.servers, run.workers) - 1, 2);
     }
     return sum;

@@ -248,14 +248,14 @@ TEST(SpeedErrors, OptimusOnElasticFlowsCurves) {
   Errors errors;
   for (const ModelProfile& profile :
        load_profiles(traces_dir() / "elasticflow/throughputs_A100").models) {
-    std::map<double, std::vector<OptimusRun>> by_batch;
+    std::map<double, std::vector<MeasuredOptimusSpeed>> by_batch;
     for (const MeasuredRun& run : profile.runs) {
       if (run.iteration_s <= 0) continue;
       by_batch[profile.batch_size_of(run)].push_back({run.gpus(), run.gpus(), 1 / run.iteration_s});
     }
     for (const auto& [batch, runs] : by_batch) {
       const OptimusSync form = fit_optimus_sync(runs, batch);
-      for (const OptimusRun& run : runs) {
+      for (const MeasuredOptimusSpeed& run : runs) {
         errors.add(form.steps_per_s(run.servers, run.workers), run.steps_per_s);
       }
     }
