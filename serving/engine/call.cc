@@ -67,7 +67,7 @@ void Engine::Call::read_and_decide(bool on_policy_thread) {
     require_fresh(*state);
     PreemptionBounds bounds = engine->preemptions_.bounds_of(*state, in.client);
     done = std::make_shared<const ReadRequest>(std::move(state), std::move(bounds));
-    engine->states_.keep(done->request, in.client);
+    engine->states_.keep(done->request, done->bytes, in.client);
   } catch (const MissingState& missing) {
     std::unique_lock lock(mutex);
     if (answered) return;
@@ -86,15 +86,16 @@ void Engine::Call::read_and_decide(bool on_policy_thread) {
   in.read = nullptr;  // the bytes are no longer needed
   choose_policy();
   set_alarms();
+  if (on_policy_thread) own_ticket->add_cost(read->size());
   if (policy_pending && on_policy_thread) {
     policy_ticket = std::move(own_ticket);
-    const std::function<void()> work = policy_work();
+    const std::function<void()> work = make_policy_work();
     lock.unlock();
     return work();
   }
   if (policy_pending) {
     policy_ticket = engine->policies_.submit(
-        {in.client, read->size(), policy_work(),
+        {in.client, read->size(), make_policy_work(),
          later([call = shared_from_this()] { call->on_policy_dropped(); })});
     if (policy_ticket != nullptr) return;
     policy_pending = false;
@@ -192,7 +193,7 @@ void Engine::Call::choose_policy() {
   policy_pending = true;
 }
 
-std::function<void()> Engine::Call::policy_work() {
+std::function<void()> Engine::Call::make_policy_work() {
   return [call = shared_from_this(), read = read, model = current.model,
           memories = engine->memories_, tracing = engine->options_.tracing,
           key = memory_key(current)] {
@@ -444,6 +445,7 @@ std::vector<std::shared_ptr<const RecentDecision>> Engine::Call::keep_for_explan
     const pb::DecideResponse& answer, pb::Source source) const {
   auto decision = std::make_shared<RecentDecision>();
   decision->request = read->request;
+  decision->request_bytes = read->bytes;
   decision->response = answer;
   if (source == pb::POLICY) decision->model = current.model;
   decision->heuristic = is_starved ? engine->for_starved_ : engine->fallback_;

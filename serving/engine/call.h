@@ -21,8 +21,11 @@ struct Engine::Call : std::enable_shared_from_this<Engine::Call> {
   // What only depends on the request; shared with work that hangs.
   struct ReadRequest {
     ReadRequest(std::shared_ptr<const pb::DecideRequest> read, PreemptionBounds bounds)
-        : request(std::move(read)), snapshot(*request, std::move(bounds)) {}
+        : request(std::move(read)),
+          bytes(request->ByteSizeLong()),
+          snapshot(*request, std::move(bounds)) {}
     const std::shared_ptr<const pb::DecideRequest> request;
+    const size_t bytes;  // size of the request as a message
     const Snapshot snapshot;
     size_t size() const {
       return static_cast<size_t>(request->jobs_size() + request->nodes_size());
@@ -47,8 +50,8 @@ struct Engine::Call : std::enable_shared_from_this<Engine::Call> {
   bool heuristic_begun = false;
   Breaker* breaker = nullptr;  // of the policy that decides
   bool is_starved = false;     // a job has waited too long
-  std::optional<PolicyResult>
-      idle;  // the policy's answer, if the policy has left GPUs idle for too long
+  // The policy's answer, if the policy has left GPUs idle for too long.
+  std::optional<PolicyResult> idle;
   pb::Reason reason = pb::NONE;
   std::string detail;
   std::string answer_key;  // under which the answer is kept; empty: it is not kept
@@ -72,7 +75,7 @@ struct Engine::Call : std::enable_shared_from_this<Engine::Call> {
   std::string memory_key(const ModelStore::Current& version) const;
   // These four require the lock.
   void choose_policy();
-  std::function<void()> policy_work();
+  std::function<void()> make_policy_work();  // runs the policy and hands over its plan
   void set_alarms();
   void begin_heuristic(std::unique_lock<std::mutex>& lock);
 

@@ -20,7 +20,6 @@ constexpr int kHeuristicThreads = 2;
 constexpr size_t kMaxClusters = 1024;  // of which preemptions and registrations are kept
 constexpr int kMaxWaitingAside = 16;
 constexpr size_t kSmallRequest = size_t{64} << 10;  // bytes
-constexpr size_t kBytesOfRecord = 50;               // about the size of a job or node in a message
 
 }  // namespace
 
@@ -88,9 +87,8 @@ void Engine::submit(IncomingRequest request) {
   });
   const auto drop = call->later([call] { call->on_unread_dropped(); });
   if (call->in.bytes <= kSmallRequest) {
-    call->reading_ticket =
-        policies_.submit_if_idle({call->in.client, 1 + call->in.bytes / kBytesOfRecord,
-                                  [call] { call->read_and_decide(true); }, drop});
+    call->reading_ticket = policies_.submit_if_idle(
+        {call->in.client, 1, [call] { call->read_and_decide(true); }, drop});
   }
   if (call->reading_ticket == nullptr) {
     call->reading_ticket = reading_.submit(

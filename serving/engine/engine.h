@@ -4,8 +4,8 @@
 //   bytes -> reading pool -> snapshot -> policy pool -> guard -> answer
 //                                   `--> heuristic pool, shortly before the deadline
 //
-// An idle thread of the policy pool reads a small request itself: changing threads takes as long as
-// a decision on a small cluster.
+// An idle thread of the policy pool reads a small request itself: to change threads takes as long
+// as a decision on a small cluster.
 #pragma once
 
 #include <array>
@@ -41,7 +41,7 @@ inline constexpr const char* kForStarved = "easy";
 
 struct EngineOptions {
   std::string fallback = "las";
-  int threads = 4;          // threads which run policies
+  int threads = 4;          // threads which run policies, and read small requests if they are idle
   int max_waiting = 64;     // decisions that may wait for a policy thread
   int reading_threads = 2;  // threads which read requests, besides one for small requests
   int max_unread = 1024;    // requests that may wait for a reading thread
@@ -166,7 +166,9 @@ class Engine {
   WorkPool policies_, heuristics_;
   CallbackTimer alarm_;  // destroyed before the pools, so that it can abandon their stuck work
   WorkPool aside_;       // runs shadows and explanations, for which no manager waits
-  WorkPool reading_;     // destroyed first, so that no request begins without an alarm
+  // Destroyed first, so that no request begins without an alarm. The threads of `policies_` read,
+  // too: the alarm answers each request before it ends, and an answered request is not decided.
+  WorkPool reading_;
 };
 
 }  // namespace yard

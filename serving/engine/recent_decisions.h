@@ -16,6 +16,7 @@ namespace yard {
 
 struct RecentDecision {
   std::shared_ptr<const pb::DecideRequest> request;
+  size_t request_bytes = 0;  // size of the request as a message
   pb::DecideResponse response;
   // The decider: a model, or a heuristic if that is null.
   std::shared_ptr<const Model> model;

@@ -30,9 +30,8 @@ StateStore::State StateStore::state_after(State request, const std::string& send
   return apply_delta(*before, *request);
 }
 
-void StateStore::keep(State state, const std::string& sender) {
+void StateStore::keep(State state, size_t bytes, const std::string& sender) {
   if (!state->has_state_version()) return;
-  const size_t bytes = memory_bytes(*state);
   const std::string key = cluster_key(*state, sender);
   const std::lock_guard lock(mutex_);
   erase(key);

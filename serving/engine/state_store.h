@@ -33,8 +33,8 @@ class StateStore {
   // applied. `sender` names the cluster if the request does not. Throws MissingState if the state
   // which a delta changes is not stored, and InputError for a delta that contradicts itself.
   State state_after(State request, const std::string& sender);
-  // Stores a valid state, for later deltas, if it has a version.
-  void keep(State state, const std::string& sender);
+  // Stores a valid state of `bytes` bytes, for later deltas, if it has a version.
+  void keep(State state, size_t bytes, const std::string& sender);
 
   // Returns the stored state of a cluster, whose key is that of cluster_key(); null: none.
   State find(const std::string& key);

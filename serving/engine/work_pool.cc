@@ -20,7 +20,10 @@ constexpr size_t kMaxIdleClients = 1024;  // that are remembered
 struct WorkPool::Work final : WorkPool::Ticket {
   enum class Stage { kWaiting, kWorking, kStuck, kOver };
 
+  Work(std::shared_ptr<Shared> of, WorkItem&& submitted)
+      : shared(std::move(of)), item(std::move(submitted)) {}
   void abandon() override;
+  void add_cost(size_t cost) override;
 
   std::shared_ptr<Shared> shared;
   WorkItem item;
@@ -41,11 +44,33 @@ struct WorkPool::Shared {
 
   Queue& queue_of(const Work& work) { return work.item.cost <= options.small_cost ? small : large; }
 
+  // Returns the virtual time at which the work that the client is charged for may start.
+  double charge(Client& client, size_t cost_of_work) {
+    const double start = std::max(now, client.finish);
+    client.finish = start + static_cast<double>(cost_of_work);
+    last_finish = std::max(last_finish, client.finish);
+    return start;
+  }
+
+  void forget_idle_clients() {
+    if (clients.size() <= kMaxIdleClients) return;
+    std::erase_if(clients, [this](const auto& entry) {
+      return entry.second.waiting == 0 && entry.second.finish <= now;
+    });
+  }
+
+  // Requires: a thread is idle and no work waits. Then no client owes another one its share.
+  void hand_over(const std::shared_ptr<Work>& work) {
+    now = last_finish;
+    forget_idle_clients();
+    charge(clients[work->item.client], work->item.cost);
+    handed = work;
+  }
+
   void enter(const std::shared_ptr<Work>& work) {
     Client& client = clients[work->item.client];
-    work->start = std::max(now, client.finish);
     work->serial = ++last;
-    client.finish = work->start + static_cast<double>(work->item.cost);
+    work->start = charge(client, work->item.cost);
     ++client.waiting;
     client.cost += work->item.cost;
     cost += work->item.cost;
@@ -58,13 +83,12 @@ struct WorkPool::Shared {
     --client.waiting;
     client.cost -= work.item.cost;
     cost -= work.item.cost;
-    if (clients.size() <= kMaxIdleClients) return;
-    std::erase_if(clients, [this](const auto& entry) {
-      return entry.second.waiting == 0 && entry.second.finish <= now;
-    });
+    forget_idle_clients();
   }
 
-  int waiting() const { return static_cast<int>(small.size() + large.size()); }
+  int waiting() const {
+    return static_cast<int>(small.size() + large.size()) + (handed == nullptr ? 0 : 1);
+  }
 
   bool has_room_for(const WorkItem& item) const {
     return waiting() < options.max_waiting && item.cost <= options.max_waiting_cost - cost;
@@ -91,7 +115,13 @@ struct WorkPool::Shared {
     return latest;
   }
 
+  bool has_work(bool small_only) const {
+    return !small.empty() || (!small_only && (!large.empty() || handed != nullptr));
+  }
+
+  // Requires: has_work(small_only).
   std::shared_ptr<Work> take_next(bool small_only) {
+    if (!small_only && handed != nullptr) return std::exchange(handed, nullptr);
     const bool from_large = !small_only && !large.empty() &&
                             (small.empty() || large.begin()->first < small.begin()->first);
     const std::shared_ptr<Work> next = (from_large ? large : small).begin()->second;
@@ -106,13 +136,15 @@ struct WorkPool::Shared {
   std::condition_variable small_changed;  // the same for threads for small work
   std::condition_variable all_over;       // a thread ended or hangs
   Queue small, large;
+  std::shared_ptr<Work> handed;  // work that an idle thread takes before all that waits; null: none
   std::unordered_map<std::string, Client> clients;
-  double now = 0;  // virtual time: the start of the work taken last
+  double now = 0;          // virtual time: the start of the work taken last
+  double last_finish = 0;  // latest virtual time up to which a client has used its share
   uint64_t last = 0;
   size_t cost = 0;  // of what waits
   int alive = 0;
   int stuck = 0;
-  int idle = 0;  // threads for all work that wait for some
+  int idle = 0;  // threads that take work of any cost and have none
   bool ending = false;
 };
 
@@ -121,13 +153,22 @@ void WorkPool::Work::abandon() {
   const std::lock_guard lock(shared->mutex);
   if (stage == Stage::kWaiting) {
     stage = Stage::kOver;
-    shared->leave(*this);
+    if (shared->handed.get() == this) {
+      shared->handed = nullptr;
+    } else {
+      shared->leave(*this);
+    }
     dropped = std::move(item);
   } else if (stage == Stage::kWorking) {
     stage = Stage::kStuck;
     ++shared->stuck;
     shared->all_over.notify_all();
   }
+}
+
+void WorkPool::Work::add_cost(size_t cost) {
+  const std::lock_guard lock(shared->mutex);
+  shared->charge(shared->clients[item.client], cost);
 }
 
 WorkPool::WorkPool(const Options& options) : shared_(std::make_shared<Shared>()) {
@@ -154,20 +195,12 @@ WorkPool::~WorkPool() {
     }
     queue->clear();
   }
-  lock.unlock();
-  for (const auto& work : left) {
-    if (work->item.drop) work->item.drop();
+  if (shared_->handed != nullptr) {
+    shared_->handed->stage = Work::Stage::kOver;
+    left.push_back(std::exchange(shared_->handed, nullptr));
   }
-}
-
-std::shared_ptr<WorkPool::Work> WorkPool::enter(WorkItem item) {
-  auto work = std::make_shared<Work>();
-  work->shared = shared_;
-  work->item = std::move(item);
-  shared_->enter(work);
-  shared_->changed.notify_one();
-  if (work->item.cost <= shared_->options.small_cost) shared_->small_changed.notify_one();
-  return work;
+  lock.unlock();
+  for (const auto& work : left) drop(*work);
 }
 
 std::shared_ptr<WorkPool::Ticket> WorkPool::submit(WorkItem item) {
@@ -184,18 +217,31 @@ std::shared_ptr<WorkPool::Ticket> WorkPool::submit(WorkItem item) {
       dropped.push_back(std::move(latest));
       has_room = pool.has_room_for(item);
     }
-    if (has_room) ticket = enter(std::move(item));
+    if (has_room) {
+      ticket = std::make_shared<Work>(shared_, std::move(item));
+      pool.enter(ticket);
+      pool.changed.notify_one();
+      if (ticket->item.cost <= pool.options.small_cost) pool.small_changed.notify_one();
+    }
   }
-  for (const auto& work : dropped) {
-    if (work->item.drop) work->item.drop();
-  }
+  for (const auto& work : dropped) drop(*work);
   return ticket;
 }
 
 std::shared_ptr<WorkPool::Ticket> WorkPool::submit_if_idle(WorkItem item) {
   const std::lock_guard lock(shared_->mutex);
-  if (shared_->idle == 0 || shared_->waiting() > 0 || !shared_->has_room_for(item)) return nullptr;
-  return enter(std::move(item));
+  Shared& pool = *shared_;
+  if (pool.idle == 0 || pool.waiting() > 0 || !pool.has_room_for(item)) return nullptr;
+  auto ticket = std::make_shared<Work>(shared_, std::move(item));
+  pool.hand_over(ticket);
+  pool.changed.notify_one();
+  return ticket;
+}
+
+// The item goes: what it captured may own the ticket.
+void WorkPool::drop(Work& work) {
+  const WorkItem item = std::exchange(work.item, {});
+  if (item.drop) item.drop();
 }
 
 int WorkPool::stuck() const {
@@ -211,14 +257,11 @@ int WorkPool::waiting() const {
 void WorkPool::run(const std::shared_ptr<Shared>& shared, bool small_only) {
   std::unique_lock lock(shared->mutex);
   std::condition_variable& changed = small_only ? shared->small_changed : shared->changed;
-  const auto has_work = [&] {
-    return !shared->small.empty() || (!small_only && !shared->large.empty());
-  };
   for (;;) {
     shared->idle += small_only ? 0 : 1;
-    changed.wait(lock, [&] { return shared->ending || has_work(); });
+    changed.wait(lock, [&] { return shared->ending || shared->has_work(small_only); });
     shared->idle -= small_only ? 0 : 1;
-    if (!has_work()) break;
+    if (!shared->has_work(small_only)) break;
     const std::shared_ptr<Work> work = shared->take_next(small_only);
     work->stage = Work::Stage::kWorking;
     lock.unlock();

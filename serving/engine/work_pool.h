@@ -38,6 +38,8 @@ class WorkPool {
     virtual ~Ticket() = default;
     // Removes waiting work from the queue. Work that runs counts as stuck until it ends.
     virtual void abandon() = 0;
+    // Charges the client for more than the cost of the item. Requires: the work runs, and calls it.
+    virtual void add_cost(size_t cost) = 0;
   };
 
   explicit WorkPool(const Options& options);
@@ -47,7 +49,8 @@ class WorkPool {
   // Returns null, and calls nothing, if the pool refuses the work. Abandoned work may outlive the
   // pool and must own all that it uses.
   std::shared_ptr<Ticket> submit(WorkItem item);
-  // Returns null, and calls nothing, unless a thread for all work is idle and no work waits.
+  // Hands the item to a thread that takes work of any cost and is idle, while no work waits.
+  // Otherwise returns null, and calls nothing.
   std::shared_ptr<Ticket> submit_if_idle(WorkItem item);
 
   int stuck() const;
@@ -57,7 +60,7 @@ class WorkPool {
   struct Shared;
   struct Work;
   static void run(const std::shared_ptr<Shared>& shared, bool small_only);
-  std::shared_ptr<Work> enter(WorkItem item);  // requires the lock
+  static void drop(Work& work);
 
   const std::shared_ptr<Shared> shared_;
 };

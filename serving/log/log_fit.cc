@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 #include <span>
 #include <string_view>
@@ -12,6 +13,7 @@
 
 #include "env/base/core/error.h"
 #include "env/base/core/rng.h"
+#include "serving/snapshot/gang_speed.h"
 
 namespace yard {
 namespace {
@@ -19,33 +21,6 @@ namespace {
 constexpr size_t kMinSamples = 5;  // jobs which a layer needs to be drawn from
 
 int64_t to_us(double s) { return std::llround(s * 1e6); }
-
-// Speeds of a request's nodes. A gang runs at the speed of its slowest node.
-class Speeds {
- public:
-  explicit Speeds(const pb::DecideRequest& request) {
-    std::unordered_map<std::string_view, double> types;
-    for (const pb::GpuType& type : request.gpu_types()) types[type.name()] = type.speed();
-    for (const pb::Node& node : request.nodes()) {
-      const auto it = types.find(node.gpu_type());
-      if (it != types.end() && it->second != 1) of_node_[node.name()] = it->second;
-    }
-  }
-
-  template <class Pieces>
-  double of(const Pieces& pieces) const {
-    double slowest = 0;
-    for (const pb::Piece& piece : pieces) {
-      const auto it = of_node_.find(piece.node());
-      const double speed = it == of_node_.end() ? 1 : it->second;
-      slowest = slowest == 0 ? speed : std::min(slowest, speed);
-    }
-    return slowest == 0 ? 1 : slowest;
-  }
-
- private:
-  std::unordered_map<std::string_view, double> of_node_;
-};
 
 struct JobRecord {
   LogJob job;
@@ -82,12 +57,14 @@ class Fitter {
       last_.clear_costs();
       if (request.has_costs()) *last_.mutable_costs() = request.costs();
     }
-    const Speeds speeds(request);
+    const GangSpeeds speeds(request);
     for (const pb::Job& job : request.jobs()) take(job, request.time_s(), speeds);
     for (const pb::Action& action : decision.response().actions()) {
       if (action.verb() != pb::START) continue;
       const auto it = present_.find(action.job());
-      if (it != present_.end()) seen_[it->second].speed = speeds.of(action.pieces());
+      if (it == present_.end()) continue;
+      JobRecord& started = seen_[it->second];
+      started.speed = speeds.of(started.job.job.model, action.pieces());
     }
   }
 
@@ -153,7 +130,7 @@ class Fitter {
   }
 
  private:
-  void take(const pb::Job& job_now, double now_s, const Speeds& speeds) {
+  void take(const pb::Job& job_now, double now_s, const GangSpeeds& speeds) {
     const auto [it, fresh] = index_.try_emplace({job_now.id(), job_now.submit_s()}, seen_.size());
     if (fresh) {
       JobRecord& seen = seen_.emplace_back();
@@ -161,6 +138,7 @@ class Fitter {
       job.id = job_now.id();
       job.user = job_now.user();
       job.name = job_now.name();
+      job.model = job_now.model();
       job.gpus = static_cast<int32_t>(job_now.gpus());
       if (job_now.limit_s() > 0) job.limit_us = to_us(job_now.limit_s());
       take_costs(job_now);
@@ -170,11 +148,11 @@ class Fitter {
     JobRecord& seen = seen_[it->second];
     seen.reported = seen.finished = seen.exact = false;  // it was only absent for a while
     const bool holds = job_now.state() == pb::STARTING || job_now.state() == pb::RUNNING;
-    if (fresh && holds) seen.speed = speeds.of(job_now.placement());
+    if (fresh && holds) seen.speed = speeds.of(job_now.model(), job_now.placement());
     seen.work_s += std::max(0.0, job_now.attained_s() - seen.attained_s) * seen.speed;
     seen.attained_s = job_now.attained_s();
     seen.seen_s = now_s;
-    if (holds) seen.speed = speeds.of(job_now.placement());
+    if (holds) seen.speed = speeds.of(job_now.model(), job_now.placement());
   }
 
   void take_costs(const pb::Job& job_now) {
@@ -205,23 +183,38 @@ class Fitter {
     if (seen.finished) job.work_us = job.max_work_us = std::max<int64_t>(1, job.work_us);
   }
 
+  static std::string quoted(std::string_view text) {
+    std::string out = "\"";
+    for (const char c : text) {
+      if (c == '"' || c == '\\') out += '\\';
+      out += c;
+    }
+    return out + "\"";
+  }
+
+  // The key of a cluster file with the speeds of models on a type; "": there are none.
+  static std::string speeds_of_models(const pb::GpuType& type) {
+    std::map<std::string, double> speeds;
+    for (const pb::ModelSpeed& one : type.speed_of_model()) {
+      if (is_valid_speed(one.speed())) speeds.try_emplace(quoted(one.model()), one.speed());
+    }
+    std::string out;
+    for (const auto& [model, speed] : speeds) {
+      out += fmt::format("{}{}: {}", out.empty() ? "" : ", ", model, speed);
+    }
+    return out.empty() ? "" : ", speed_of_model: {" + out + "}";
+  }
+
   std::string cluster_text() const {
-    const auto quoted = [](std::string_view text) {
-      std::string out = "\"";
-      for (const char c : text) {
-        if (c == '"' || c == '\\') out += '\\';
-        out += c;
-      }
-      return out + "\"";
-    };
     const auto type_of = [](const pb::Node& node) {
       return node.gpu_type().empty() ? std::string("gpu") : node.gpu_type();
     };
     std::string out = "about: \"from the last snapshot of a decision log\"\n";
     if (last_.gpu_types_size() > 0) out += "gpu_types:\n";
     for (const pb::GpuType& type : last_.gpu_types()) {
-      out += fmt::format("  {}: {{speed: {}}}\n", quoted(type.name().empty() ? "gpu" : type.name()),
-                         type.speed());
+      out +=
+          fmt::format("  {}: {{speed: {}{}}}\n", quoted(type.name().empty() ? "gpu" : type.name()),
+                      type.speed(), speeds_of_models(type));
     }
     out += "nodes:\n";
     for (int i = 0, n = 0; i < last_.nodes_size(); i += n) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "env/base/core/error.h"
+#include "serving/snapshot/gang_speed.h"
 #include "serving/snapshot/quarantine.h"
 
 namespace yard {
@@ -25,14 +26,9 @@ const std::string& id_of(const pb::Job& job) { return job.id(); }
 // Lets running jobs run on for a time.
 class RunOn {
  public:
-  RunOn(const pb::DecideRequest& cluster, double seconds) : seconds_(std::max(seconds, 0.0)) {
-    std::unordered_map<std::string_view, double> speeds;
-    for (const pb::GpuType& type : cluster.gpu_types()) speeds[type.name()] = type.speed();
-    for (const pb::Node& node : cluster.nodes()) {
-      const auto speed = speeds.find(node.gpu_type());
-      if (speed != speeds.end() && speed->second != 1) speed_of_[node.name()] = speed->second;
-    }
-  }
+  // Requires: the cluster outlives the object.
+  RunOn(const pb::DecideRequest& cluster, double seconds)
+      : seconds_(std::max(seconds, 0.0)), speeds_(cluster) {}
 
   void operator()(pb::Job& job) const {
     if (job.state() != pb::RUNNING) return;
@@ -42,22 +38,18 @@ class RunOn {
   void operator()(pb::Node&) const {}
 
  private:
-  // As fast as its slowest GPU, and with the share of its first group's tasks that it has.
+  // A job progresses with the share of its first group's tasks that it has.
   double rate_of(const pb::Job& job) const {
-    double slowest = 0, tasks = 0;
+    double tasks = 0;
     for (const pb::Piece& piece : job.placement()) {
       if (piece.group() == 0) tasks += piece.tasks();
-      if (piece.gpus() == 0) continue;
-      const auto it = speed_of_.find(piece.node());
-      const double speed = it == speed_of_.end() ? 1 : it->second;
-      if (slowest == 0 || speed < slowest) slowest = speed;
     }
     const double asked = job.groups_size() == 0 ? 0 : job.groups(0).count();
-    return (slowest == 0 ? 1 : slowest) * (asked > 0 && tasks > 0 ? tasks / asked : 1);
+    return speeds_.of(job.model(), job.placement()) * (asked > 0 && tasks > 0 ? tasks / asked : 1);
   }
 
   double seconds_;
-  std::unordered_map<std::string_view, double> speed_of_;  // of nodes, where it is not 1
+  GangSpeeds speeds_;
 };
 
 // Appends `before` to `out`, without those removed and with those replaced by `changes`, then the

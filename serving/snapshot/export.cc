@@ -48,6 +48,11 @@ class Exporter {
       pb::GpuType& entry = *out_.add_gpu_types();
       entry.set_name(type.name);
       entry.set_speed(type.speed);
+      for (const auto& [model, speed] : type.speed_of_model) {
+        pb::ModelSpeed& of_model = *entry.add_speed_of_model();
+        of_model.set_model(model);
+        of_model.set_speed(speed);
+      }
       if (type.mem_gib > 0) entry.set_mem_gib(type.mem_gib);
       if (type.shares == Shares::kMilli) entry.set_shares(true);
     }

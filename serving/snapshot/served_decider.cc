@@ -1,3 +1,5 @@
+#include "serving/snapshot/served_decider.h"
+
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -7,7 +9,6 @@
 #include "env/base/text/text.h"
 #include "serving/snapshot/delta.h"
 #include "serving/snapshot/run_policy.h"
-#include "serving/snapshot/served_decider.h"
 
 namespace yard {
 namespace {
@@ -30,7 +31,6 @@ void check_carried(const ClusterSpec& cluster, const std::vector<Job>& jobs,
   };
   if (model.rated) reject("speeds that depend on models or neighbours");
   if (model.faults) reject("faults");
-  if (model.jobs.model_row != nullptr) reject("speeds of models on GPU types");
   if (model.jobs.curves.first_point != nullptr) reject("training curves");
   for (const Job& job : jobs) {
     const auto is_share = [](const RoleGroup& group) { return group.task.gpu_milli > 0; };

@@ -11,6 +11,7 @@
 #include "env/sim/state/free_map.h"
 #include "serving/snapshot/cluster_memory.h"
 #include "serving/snapshot/features.h"
+#include "serving/snapshot/gang_speed.h"
 #include "serving/snapshot/gpu_ledger.h"
 
 namespace yard {
@@ -41,7 +42,7 @@ class SnapshotReader {
     out_.now_us_ = now_us_;
     const auto rows = static_cast<size_t>(request_.finished_size() + request_.jobs_size());
     rows_.reserve(rows);
-    jobs_.reserve(rows);  // rows refer to them
+    jobs_.reserve(rows);
     read_finished();
     read_jobs();
     make_tables();
@@ -51,7 +52,7 @@ class SnapshotReader {
   struct Row {
     explicit Row(Job& for_table) : job(for_table) {}
 
-    Job& job;  // for the table
+    Job& job;  // element of jobs_, which must not be reallocated
     LiveJob live;
     int32_t request_index = kNone;
     int64_t queue_rank = 0;
@@ -328,13 +329,31 @@ class SnapshotReader {
                                [](const pb::Piece& piece) { return piece.gpu_ids_size() > 0; });
   }
 
+  void read_model_speeds(const pb::GpuType& entry, GpuType& type) {
+    if (entry.speed_of_model_size() > kMaxModelSpeeds) {
+      throw InputError("gpu_types '" + shortened(entry.name()) + "': speed_of_model",
+                       "at most " + std::to_string(kMaxModelSpeeds) + " models",
+                       std::to_string(entry.speed_of_model_size()));
+    }
+    for (const pb::ModelSpeed& one : entry.speed_of_model()) {
+      if (is_valid_speed(one.speed()) && !one.model().empty()) {
+        type.speed_of_model.try_emplace(one.model(), one.speed());
+        continue;
+      }
+      out_.quarantine_.add(pb::Quarantined::GPU_TYPE, entry.name(),
+                           "expected models with a speed from 0.001 to 1000, got model '" +
+                               shortened(one.model()) + "' with " + shortest(one.speed()) +
+                               "; that model has the speed of the type");
+    }
+  }
+
   ClusterSpec read_cluster(std::vector<int32_t>& spec_index) {
     ClusterSpec spec;
     spec.tenants = tenants_.list();
     std::unordered_map<std::string, int32_t> types;
     for (int i = 0; i < request_.gpu_types_size(); ++i) {
       const pb::GpuType& entry = request_.gpu_types(i);
-      const bool fits = entry.speed() >= 1e-3 && entry.speed() <= 1e3;
+      const bool fits = is_valid_speed(entry.speed());
       if (!fits) {
         out_.quarantine_.add(pb::Quarantined::GPU_TYPE, entry.name(),
                              "expected a speed from 0.001 to 1000, got " + shortest(entry.speed()) +
@@ -347,6 +366,7 @@ class SnapshotReader {
       GpuType& type = spec.types.emplace_back();
       type.name = entry.name();
       type.speed = fits ? entry.speed() : 1;
+      read_model_speeds(entry, type);
       // More memory than any GPU has, or none: not given.
       if (entry.mem_gib() > 0 && entry.mem_gib() <= 1e6) type.mem_gib = entry.mem_gib();
       if (entry.shares()) type.shares = Shares::kMilli;
@@ -432,7 +452,7 @@ class SnapshotReader {
     out_.allows_ = {.preempt = may_preempt_, .move = may_preempt_};
   }
 
-  // Moves the jobs of these rows to the snapshot. Most managers list all jobs by submit time.
+  // Moves the jobs of these rows to the snapshot, at once if they lie in this order.
   void take_jobs(const std::vector<size_t>& order) {
     if (order.size() == jobs_.size() && std::ranges::is_sorted(order)) {
       out_.jobs_ = std::move(jobs_);

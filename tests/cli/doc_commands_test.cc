@@ -1,6 +1,7 @@
 // Commands in README.md, tutorials and guides run as printed, from a folder which looks like the
 // source root after `make build`. Blocks whose first line is "# needs: ..." run apart from these:
-// on the public traces, or, where they take minutes, in a copy of the sources (check_deep.sh).
+// on the public traces, on a recorded log of Slurm, or, where they take minutes, in a copy of the
+// sources (check_deep.sh).
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -205,6 +206,33 @@ TEST_P(DocCommandsOnTraces, RunAsPrinted) {
   expect_runs(GetParam(), script);
 }
 
+// Pages whose commands of Slurm only list jobs.
+class DocCommandsOnSlurmLogs : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(DocCommandsOnSlurmLogs, RunAsPrinted) {
+  const fs::path root = fs::current_path();
+  const std::string log = fs::absolute("tests/data/field/08k-exclusive-realistic/in.txt");
+  Script script(GetParam(), {kSlurm});
+  script.lines[0] += "; export PATH=\"$PWD/slurm:$PATH\"";
+  const Folder folder;
+  link_source_root(root);
+  // Lists the jobs of a recorded log with the columns that are asked for.
+  fs::create_directory("slurm");
+  write_file_atomic("slurm/sacct",
+                    "#!/usr/bin/env python3\n"
+                    "import csv, sys\n"
+                    "assert '--parsable2' in sys.argv and '--allusers' in sys.argv\n"
+                    "named = [a for a in sys.argv if a.startswith('--format=')]\n"
+                    "columns = named[0].removeprefix('--format=').split(',')\n"
+                    "print('|'.join(columns))\n"
+                    "for job in csv.DictReader(open('" +
+                        log +
+                        "'), delimiter='|'):\n"
+                        "    print('|'.join(job.get(c, '') for c in columns))\n");
+  fs::permissions("slurm/sacct", fs::perms::owner_all);
+  expect_runs(GetParam(), script);
+}
+
 // Files that a page tells its reader to save: "Save this file as `PATH`:", then a block of code.
 void save_files(const MarkdownPage& page) {
   static const std::regex names("Save this file as `([^`]+)`:");
@@ -249,16 +277,23 @@ INSTANTIATE_TEST_SUITE_P(Pages, DocCommandsOnTraces, ::testing::ValuesIn(pages_t
 INSTANTIATE_TEST_SUITE_P(Pages, DocCommandsOfMinutes,
                          ::testing::ValuesIn(pages_that_need(kMinutes)), case_name);
 
-// A block that no test runs would be a mistake: the list of those is short.
-TEST(DocCommandsScript, OnlyCommandsOfSlurmAreNotRun) {
+INSTANTIATE_TEST_SUITE_P(Pages, DocCommandsOnSlurmLogs,
+                         ::testing::Values("docs/guides/bring-a-trace.md",
+                                           "docs/guides/what-if.md"),
+                         case_name);
+
+// A block that no test runs would be a mistake. These need a running Slurm: the checks in
+// tests/live have one.
+TEST(DocCommandsScript, OnlyCommandsOfARunningSlurmAreNotRun) {
   std::set<std::string> left;
   for (const std::string& page : pages()) {
     for (const CodeBlock& block : read_markdown(page).blocks) {
       const std::string need = need_of(block).value_or("");
-      if (!need.empty() && need != kTraces && need != kMinutes) left.insert(need);
+      if (!need.empty() && need != kTraces && need != kMinutes) left.insert(page);
     }
   }
-  EXPECT_EQ(left, std::set<std::string>{kSlurm});
+  EXPECT_EQ(left, (std::set<std::string>{"docs/guides/bring-a-trace.md", "docs/guides/scale-out.md",
+                                         "docs/guides/slurm.md", "docs/guides/what-if.md"}));
 }
 
 TEST(DocCommandsScript, KeepsTheLinesOfThePage) {

@@ -84,6 +84,9 @@ class ChangingCluster {
     now_.mutable_costs()->set_save_s(7);
     add_type("v100", 1);
     add_type("k80", 0.25);
+    pb::ModelSpeed& of_model = *now_.mutable_gpu_types(1)->add_speed_of_model();
+    of_model.set_model("LM");
+    of_model.set_speed(0.5);
     now_.add_tenants()->set_name("physics");
     for (pb::Node& node : *now_.mutable_nodes()) node.set_gpu_type(below(2) == 0 ? "v100" : "k80");
     for (int i = 0; i < 10; ++i) add_job();
@@ -255,7 +258,7 @@ class States : public ::testing::Test {
   }
   StateStore::State see(const StateStore::State& sent) {
     const StateStore::State after = store.state_after(sent, "peer");
-    store.keep(after, "peer");
+    store.keep(after, after->ByteSizeLong(), "peer");
     return after;
   }
   StateStore store{2, size_t{1} << 20};

@@ -3,6 +3,7 @@
 // as if it had seen all events itself.
 #include <gtest/gtest.h>
 
+#include "env/base/files/file.h"
 #include "policies/learned/open_policy.h"
 #include "serving/snapshot/cluster_memory.h"
 #include "serving/snapshot/delta.h"
@@ -139,6 +140,27 @@ TEST(Served, EqualsInProcessForVariedJobs) {
     Answers answers;
     for (uint64_t seed = 1; seed <= 3; ++seed) {
       expect_same(*policy, name, "3x4:k80+2x8:v100", varied_jobs(seed), Sends::kDeltas, answers);
+    }
+    EXPECT_GE(answers.acted, 240) << name;
+  }
+}
+
+TEST(Served, EqualsInProcessForSpeedsOfModels) {
+  const TempFolder temp;
+  const std::string cluster = temp.path() / "cluster.yaml";
+  write_file_atomic(cluster,
+                    "gpu_types: {k80: {speed: 0.25, speed_of_model: {LM: 0.5}},\n"
+                    "            v100: {speed: 1, speed_of_model: {LM: 1.1, VAE: 0.9}}}\n"
+                    "nodes: [{count: 3, gpus: 4, type: k80}, {count: 2, gpus: 8, type: v100}]\n");
+  for (const char* name : {"gandiva", "joint", "las", "srsf-rate"}) {
+    const auto policy = PolicyRegistry::make(name, {});
+    Answers answers;
+    for (uint64_t seed = 1; seed <= 3; ++seed) {
+      std::vector<Job> jobs = varied_jobs(seed);
+      for (size_t j = 0; j < jobs.size(); ++j) {
+        if (j % 3 > 0) jobs[j].model = j % 3 == 1 ? "LM" : "VAE";
+      }
+      expect_same(*policy, name, cluster, jobs, Sends::kDeltas, answers);
     }
     EXPECT_GE(answers.acted, 240) << name;
   }

@@ -101,6 +101,13 @@ TEST(Snapshot, SetsOddRecordsAsideAndDecidesForTheRest) {
        [](auto& r) { r.mutable_nodes(0)->add_vacating()->set_until_s(-2); }},
       {pb::Quarantined::GPU_TYPE, "a speed from 0.001",
        [](auto& r) { r.add_gpu_types()->set_name("v100"); }},
+      {pb::Quarantined::GPU_TYPE, "got model 'LM' with 0; that model has the speed of the type",
+       [](auto& r) {
+         pb::GpuType& type = *r.add_gpu_types();
+         type.set_name("v100");
+         type.set_speed(1);
+         type.add_speed_of_model()->set_model("LM");
+       }},
       {pb::Quarantined::JOB, "expected an id", [](auto& r) { r.mutable_jobs(2)->clear_id(); }},
       {pb::Quarantined::JOB, "expected state", [](auto& r) { r.mutable_jobs(2)->clear_state(); }},
       {pb::Quarantined::JOB, "expected 1 to 32 GPUs, the size of the cluster, got 0",
@@ -400,7 +407,7 @@ TEST(Snapshot, ExampleDecisionsMatchTheTable) {
   }
 }
 
-// `make demo` sends it to a network which it has trained.
+// `make demo` sends the snapshot idle.json to a network which it has trained.
 TEST(Snapshot, TheIdleExampleHasTheFieldsThatAgentsNeed) {
   const std::string file = "experiments/snapshots/idle.json";
   const pb::DecideRequest request = parse_snapshot(read_file(file), file);

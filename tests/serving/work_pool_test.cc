@@ -118,6 +118,53 @@ TEST(WorkPool, BoundsTheCostOfWhatWaits) {
   gate.open();
 }
 
+TEST(WorkPool, IdleThreadsTakeWorkOnlyIfNoneWaits) {
+  Gate gate;
+  WorkPool pool({.threads = 1, .small_threads = 1, .small_cost = 10, .max_waiting = 100});
+  const WorkItem item{"a", 100, [&] { gate.wait(); }};
+  while (pool.submit_if_idle(item) == nullptr) std::this_thread::yield();  // the thread is starting
+  gate.wait_for(1);
+  EXPECT_EQ(pool.submit_if_idle({"a", 1, [] {}}), nullptr) << "no thread for all work is idle";
+  EXPECT_EQ(pool.waiting(), 0);
+  gate.open();
+  std::shared_ptr<WorkPool::Ticket> ticket;
+  while ((ticket = pool.submit_if_idle(item)) == nullptr) std::this_thread::yield();
+}
+
+TEST(WorkPool, HandedWorkRunsBeforeWorkThatWaits) {
+  for (int turn = 0; turn < 200; ++turn) {
+    Record ran;
+    {
+      WorkPool pool({.threads = 1, .max_waiting = 100});
+      pool.submit({"much", 1000, [] {}});
+      const WorkItem handed{"much", 1, [&] { ran.add("handed"); }};
+      while (pool.submit_if_idle(handed) == nullptr) std::this_thread::yield();
+      pool.submit({"little", 1, [&] { ran.add("submitted"); }});
+    }
+    ASSERT_EQ(ran.entries(), (Entries{"handed", "submitted"}));
+  }
+}
+
+// As a call does, the work owns its ticket.
+TEST(WorkPool, DroppedWorkIsDestroyed) {
+  using Owned = std::shared_ptr<WorkPool::Ticket>;
+  Gate gate;
+  std::vector<std::weak_ptr<Owned>> owners;
+  WorkPool pool({.threads = 1, .max_waiting = 2});
+  pool.submit({"first", 1, [&] { gate.wait(); }});
+  gate.wait_for(1);
+  const auto submit = [&](const std::string& client) {
+    const auto owner = std::make_shared<Owned>();
+    owners.push_back(owner);
+    *owner = pool.submit({client, 10, [owner] {}, [owner] {}});
+    EXPECT_NE(*owner, nullptr);
+  };
+  for (const char* client : {"much", "much", "little"}) submit(client);
+  EXPECT_FALSE(owners[0].expired());
+  EXPECT_TRUE(owners[1].expired()) << "it gave way to the third";
+  gate.open();
+}
+
 TEST(WorkPool, HangingWorkBlocksItsThreadOnly) {
   const auto gate = std::make_shared<Gate>();
   Record dropped;

@@ -22,7 +22,7 @@ class FifoEngine {
 
   void run() {
     while (!sim_.done()) {
-      const int64_t now_s = std::min(ends_.next_us(), next_tick(sim_.arrival_s()));
+      const int64_t now_s = std::min(ends_.next_us(), next_tick(sim_.next_arrival_s()));
       if (now_s == kNever) sim_.throw_stuck();
       sim_.begin_event(now_s);
       while (ends_.next_us() == now_s) {
@@ -30,7 +30,7 @@ class FifoEngine {
         ends_.remove(slot);
         sim_.finish(slot);
       }
-      while (sim_.arrival_s() <= now_s) arrive();
+      while (sim_.next_arrival_s() <= now_s) arrive();
       rules_.skips ? start_what_fits() : start_head();
       sim_.end_event();
     }

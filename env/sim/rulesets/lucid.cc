@@ -125,11 +125,11 @@ class Preemptive {
 
   Outcome run() {
     while (!sim_.done()) {
-      now_s_ = std::min({end_s_, sim_.arrival_s(), round_s_});
+      now_s_ = std::min({end_s_, sim_.next_arrival_s(), round_s_});
       if (now_s_ == kNever) sim_.throw_stuck();
       sim_.begin_event(now_s_);
       advance_jobs();
-      while (sim_.arrival_s() <= now_s_) add(sim_.arrive());
+      while (sim_.next_arrival_s() <= now_s_) add(sim_.arrive());
       const bool decides = by_remaining_ || now_s_ % config_.round_s == 0;
       if (decides) decide();
       find_next_events(!decides);

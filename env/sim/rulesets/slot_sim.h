@@ -34,7 +34,7 @@ class RuleSetSimBySlot : public PublishedRulesSim {
 
   // Returns the time of the next submission; kNever after the last submission.
   int64_t next_arrival_us() const { return arrival_us_; }
-  int64_t arrival_s() const { return arrival_s_; }
+  int64_t next_arrival_s() const { return arrival_s_; }
   // Returns the job's run time. Throws InputError if the trace has none.
   int64_t run_us(int32_t slot) const;
   // Returns the job's run time, rounded down to seconds.

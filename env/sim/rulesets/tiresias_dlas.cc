@@ -37,7 +37,7 @@ class Dlas {
 
   void run() {
     while (!sim_.done()) {
-      const int64_t arrival_s = sim_.arrival_s();
+      const int64_t arrival_s = sim_.next_arrival_s();
       if (arrival_s == kNever && end_s_ == kNever) sim_.throw_stuck();
       const bool jump = jump_s_ < std::min(arrival_s, end_s_);
       if (jump && arrival_s == end_s_) remember_ends();
@@ -48,7 +48,7 @@ class Dlas {
       if (!jump && arrival_s == now_s_) {
         if (end_s_ != now_s_) end_remembered();
         remembered_.clear();
-        while (sim_.arrival_s() == now_s_) add(sim_.arrive());
+        while (sim_.next_arrival_s() == now_s_) add(sim_.arrive());
       }
       if (demote_s_ <= now_s_) changed = demote() || changed;
       if (mode_.starvation > 0) changed = promote() || changed;

@@ -19,12 +19,12 @@ class Sorted {
 
   void run() {
     while (!sim_.done()) {
-      const int64_t now_s = std::min(end_s_, sim_.arrival_s());
+      const int64_t now_s = std::min(end_s_, sim_.next_arrival_s());
       if (now_s == kNever) sim_.throw_stuck();
       const int64_t passed_s = list_.empty() ? 0 : now_s - sim_.now_s();
       sim_.begin_event(now_s);
       advance_jobs(passed_s);
-      while (sim_.arrival_s() == now_s) add(sim_.arrive());
+      while (sim_.next_arrival_s() == now_s) add(sim_.arrive());
       yarn_ == nullptr ? count() : place_anew();
       sim_.end_event();
     }

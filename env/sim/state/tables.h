@@ -56,7 +56,7 @@ class JobTable {
   // null: uses new numbers.
   JobTable(const std::vector<Job>& jobs, const ClusterSpec& spec, PairConflicts conflicts = {},
            JobNames* names = nullptr);
-  // The same, of jobs that lie in several places. Keeps none of the pointers.
+  // Makes the table of the jobs pointed to, which need not outlive the call.
   JobTable(std::span<const Job* const> jobs, const ClusterSpec& spec, PairConflicts conflicts = {},
            JobNames* names = nullptr);
   const JobColumns& columns() const { return columns_; }

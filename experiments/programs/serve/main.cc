@@ -30,8 +30,21 @@ int run_evaluate(int argc, char** argv) {
   return 1;
 }
 
+// Lets the allocator keep freed memory. Each decision allocates and frees blocks of up to
+// megabytes, which the allocator would otherwise return to the system and get back as cleared
+// pages. Settings of the allocator in the environment go first.
+void keep_freed_memory() {
+  for (const char* name : {"GLIBC_TUNABLES", "MALLOC_TRIM_THRESHOLD_", "MALLOC_MMAP_THRESHOLD_"}) {
+    if (std::getenv(name) != nullptr) return;
+  }
+  mallopt(M_MMAP_THRESHOLD, 32 << 20);
+  mallopt(M_TRIM_THRESHOLD, 64 << 20);
+  mallopt(M_TOP_PAD, 1 << 20);
+}
+
 int run(int argc, char** argv) {
   const std::string_view name = argc > 1 ? argv[1] : "";
+  if (name == "serve" || name == "bench-served") keep_freed_memory();
   if (name == "serve") return run_serve(argc - 1, argv + 1);
   if (name == "decide") return run_decide(argc - 1, argv + 1);
   if (name == "status") return run_status(argc - 1, argv + 1);
@@ -56,14 +69,6 @@ int run(int argc, char** argv) {
                      name);
 }
 
-// Lets the allocator keep some freed memory. Each decision allocates and frees blocks of up to
-// megabytes, which the system would otherwise take back, and clear when it gives them out again.
-void keep_freed_memory() {
-  mallopt(M_MMAP_THRESHOLD, 8 << 20);
-  mallopt(M_TRIM_THRESHOLD, 32 << 20);
-  mallopt(M_TOP_PAD, 1 << 20);
-}
-
 }  // namespace
 }  // namespace yard
 
@@ -71,6 +76,5 @@ int main(int argc, char** argv) {
   // Silence gRPC's own messages, such as about a port in use, which the server reports itself.
   // Setting the variable outside enables them for debugging.
   setenv("GRPC_VERBOSITY", "NONE", 0);
-  yard::keep_freed_memory();
   return yard::run_main(argc, argv, yard::run);
 }

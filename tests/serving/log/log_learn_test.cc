@@ -129,12 +129,16 @@ TEST_F(LogLearn, CompleteLogReproducesTheJobs) {
 TEST_F(LogLearn, WorkFollowsFromTimeAndSpeed) {
   const std::string yaml = temp_.path() / "two.yaml";
   write_file_atomic(yaml,
-                    "gpu_types: {slow: {speed: 0.5}}\n"
+                    "gpu_types: {slow: {speed: 0.5, speed_of_model: {\"a: b\": 0.8}}}\n"
                     "nodes: [{gpus: 4, type: slow}, {gpus: 4, type: fast}]\n");
-  const std::vector<Job> jobs = habit_jobs("1x8", 80, 6);
+  std::vector<Job> jobs = habit_jobs("1x8", 80, 6);
+  for (size_t j = 0; j < jobs.size(); j += 2) jobs[j].model = "a: b";
   log_simulation(folder(), "las", yaml, jobs);
   LogReader log(folder());
-  const Trace trace = fit_scenario(log).trace(1, 0);
+  const FittedScenario fit = fit_scenario(log);
+  write_file_atomic(temp_.path() / "cluster.yaml", fit.cluster_yaml);
+  EXPECT_EQ(load_cluster(temp_.path() / "cluster.yaml").types[0].speed_on("a: b"), 0.8);
+  const Trace trace = fit.trace(1, 0);
   std::map<std::string, int64_t> run_us;
   for (const Job& job : trace.jobs) run_us[job.id] = job.run_us;
   int near = 0;
