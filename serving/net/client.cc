@@ -218,7 +218,7 @@ struct Client::Impl {
     if (!versioned) return status;
     const bool confirms = status.ok() && answer.state_version() == whole->state_version();
     if (confirms) {
-      server.confirmed.keep(after, "");
+      server.confirmed.keep(after, after->ByteSizeLong(), "");
     } else {
       server.confirmed.forget(cluster);
     }
