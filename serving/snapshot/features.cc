@@ -9,6 +9,7 @@
 #include "env/base/core/error.h"
 #include "env/base/text/text.h"
 #include "env/sim/state/columns.h"
+#include "serving/snapshot/gang_speed.h"
 #include "serving/snapshot/gpu_ledger.h"
 #include "serving/snapshot/quarantine.h"
 
@@ -168,6 +169,38 @@ std::string JobsLeftToManager::why(const pb::Job& entry) const {
   return what == nullptr
              ? ""
              : std::string(what) + ", which no policy of this server heeds: left to the manager";
+}
+
+GpuType read_gpu_type(const pb::GpuType& entry, Quarantine& quarantine) {
+  GpuType out;
+  out.name = entry.name();
+  const auto set_aside = [&](const std::string& why) {
+    quarantine.add(pb::Quarantined::GPU_TYPE, entry.name(), why);
+  };
+  if (is_valid_speed(entry.speed())) {
+    out.speed = entry.speed();
+  } else {
+    set_aside(expected("a speed from 0.001 to 1000", shortest(entry.speed())) +
+              "; it counts as the reference type");
+  }
+  if (entry.speed_of_model_size() > kMaxModelSpeeds) {
+    throw InputError("gpu_types '" + shortened(entry.name()) + "': speed_of_model",
+                     "at most " + std::to_string(kMaxModelSpeeds) + " models",
+                     std::to_string(entry.speed_of_model_size()));
+  }
+  for (const pb::ModelSpeed& one : entry.speed_of_model()) {
+    if (is_valid_speed(one.speed()) && !one.model().empty()) {
+      out.speed_of_model.try_emplace(one.model(), one.speed());
+      continue;
+    }
+    set_aside(expected("models with a speed from 0.001 to 1000",
+                       "model '" + shortened(one.model()) + "' with " + shortest(one.speed())) +
+              "; that model has the speed of the type");
+  }
+  // More memory than any GPU has, or none: not given.
+  if (entry.mem_gib() > 0 && entry.mem_gib() <= kMostGib) out.mem_gib = entry.mem_gib();
+  if (entry.shares()) out.shares = Shares::kMilli;
+  return out;
 }
 
 std::string flaw_of_node_features(const pb::Node& entry, const SnapshotTenants& tenants) {

@@ -10,11 +10,13 @@
 #include "env/cluster/spec.h"
 #include "env/trace/core/job.h"
 #include "serving/snapshot/messages.h"
+#include "serving/snapshot/quarantine.h"
 
 namespace yard {
 
 inline constexpr int kMaxSnapshotTenants = 1024;
 inline constexpr int kMaxSnapshotGroups = 16;  // of one job
+inline constexpr int kMaxModelSpeeds = 1024;   // speeds of models on one GPU type
 
 // Reads a job's request, valuation and training into `job`, whose submit time is set. Returns what
 // is invalid or asks for something that no policy supports; "" if nothing does.
@@ -33,6 +35,10 @@ class SnapshotTenants {
   std::vector<Tenant> list_;
   std::unordered_map<std::string_view, int32_t> index_;
 };
+
+// Reads a GPU type. A speed that makes no sense is set aside: the type counts as the reference
+// type, or a model has the speed of the type. Throws InputError for too many speeds of models.
+GpuType read_gpu_type(const pb::GpuType& entry, Quarantine& quarantine);
 
 // Returns what is invalid in a node's features, or "" if nothing is.
 std::string flaw_of_node_features(const pb::Node& entry, const SnapshotTenants& tenants);

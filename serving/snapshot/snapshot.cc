@@ -11,7 +11,6 @@
 #include "env/sim/state/free_map.h"
 #include "serving/snapshot/cluster_memory.h"
 #include "serving/snapshot/features.h"
-#include "serving/snapshot/gang_speed.h"
 #include "serving/snapshot/gpu_ledger.h"
 
 namespace yard {
@@ -40,9 +39,8 @@ class SnapshotReader {
   void read() {
     check_head();
     out_.now_us_ = now_us_;
-    const auto rows = static_cast<size_t>(request_.finished_size() + request_.jobs_size());
-    rows_.reserve(rows);
-    jobs_.reserve(rows);
+    jobs_.reserve(static_cast<size_t>(request_.finished_size() + request_.jobs_size()));
+    rows_.reserve(jobs_.capacity());
     read_finished();
     read_jobs();
     make_tables();
@@ -329,47 +327,17 @@ class SnapshotReader {
                                [](const pb::Piece& piece) { return piece.gpu_ids_size() > 0; });
   }
 
-  void read_model_speeds(const pb::GpuType& entry, GpuType& type) {
-    if (entry.speed_of_model_size() > kMaxModelSpeeds) {
-      throw InputError("gpu_types '" + shortened(entry.name()) + "': speed_of_model",
-                       "at most " + std::to_string(kMaxModelSpeeds) + " models",
-                       std::to_string(entry.speed_of_model_size()));
-    }
-    for (const pb::ModelSpeed& one : entry.speed_of_model()) {
-      if (is_valid_speed(one.speed()) && !one.model().empty()) {
-        type.speed_of_model.try_emplace(one.model(), one.speed());
-        continue;
-      }
-      out_.quarantine_.add(pb::Quarantined::GPU_TYPE, entry.name(),
-                           "expected models with a speed from 0.001 to 1000, got model '" +
-                               shortened(one.model()) + "' with " + shortest(one.speed()) +
-                               "; that model has the speed of the type");
-    }
-  }
-
   ClusterSpec read_cluster(std::vector<int32_t>& spec_index) {
     ClusterSpec spec;
     spec.tenants = tenants_.list();
     std::unordered_map<std::string, int32_t> types;
     for (int i = 0; i < request_.gpu_types_size(); ++i) {
       const pb::GpuType& entry = request_.gpu_types(i);
-      const bool fits = is_valid_speed(entry.speed());
-      if (!fits) {
-        out_.quarantine_.add(pb::Quarantined::GPU_TYPE, entry.name(),
-                             "expected a speed from 0.001 to 1000, got " + shortest(entry.speed()) +
-                                 "; it counts as the reference type");
-      }
       if (!types.try_emplace(entry.name(), i).second) {
         throw InputError("gpu_types[" + std::to_string(i) + "] '" + shortened(entry.name()) + "'",
                          "unique names", "a duplicate");
       }
-      GpuType& type = spec.types.emplace_back();
-      type.name = entry.name();
-      type.speed = fits ? entry.speed() : 1;
-      read_model_speeds(entry, type);
-      // More memory than any GPU has, or none: not given.
-      if (entry.mem_gib() > 0 && entry.mem_gib() <= 1e6) type.mem_gib = entry.mem_gib();
-      if (entry.shares()) type.shares = Shares::kMilli;
+      spec.types.push_back(read_gpu_type(entry, out_.quarantine_));
     }
     spec_index.assign(static_cast<size_t>(gpus_.num_nodes()), kNone);
     for (int32_t i = 0; i < gpus_.num_nodes(); ++i) {

@@ -20,7 +20,6 @@ namespace yard {
 inline constexpr int kMaxSnapshotNodes = 1 << 14;
 inline constexpr int kMaxJobs = 1 << 18;  // bound on live jobs, and on finished jobs
 inline constexpr int kMaxSnapshotTypes = 64;
-inline constexpr int kMaxModelSpeeds = 1024;  // speeds of models on one GPU type
 inline constexpr int kMaxAllowed = 16;
 inline constexpr size_t kMaxIdBytes = 1024;  // length of an id or name
 inline constexpr double kMaxSeconds = 1e10;
