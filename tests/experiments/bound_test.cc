@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdlib>
 #include <filesystem>
 
 #include "env/base/files/file.h"
@@ -19,8 +20,9 @@ using ::testing::HasSubstr;
 
 class Bound : public ::testing::Test {
  protected:
-  Bound() : folder_(std::filesystem::temp_directory_path() / "yard_bound_test") {
-    std::filesystem::create_directories(folder_);
+  Bound() {
+    std::string name = std::filesystem::temp_directory_path() / "yard-bound-XXXXXX";
+    folder_ = ::mkdtemp(name.data());
   }
   ~Bound() override { std::filesystem::remove_all(folder_); }
 
