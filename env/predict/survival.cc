@@ -36,7 +36,7 @@ void Survival::on_events(const View& view) {
   *ready_ = 1;
 }
 
-void Survival::hazards(const View& view, int32_t slot, float* __restrict out) const {
+void Survival::hazards(const View& view, int32_t slot, float* out) const {
   const int32_t from = TimeBins::bin_of_us(attained_us(view, slot, attained_));
   const float* size = size_hazards(view, slot);
   for (int32_t b = from; b < TimeBins::kBins; ++b) out[b] = size[b];
@@ -97,7 +97,7 @@ void Survival::for_each_sibling(const View& view, int32_t slot, const Does& does
 }
 
 void Survival::blend(Layer layer, const float* exposed, const float* ended, int32_t from,
-                     float* __restrict out) const {
+                     float* out) const {
   for (int32_t age = from / kAge; age < kAges; ++age) {
     const float jobs = prior_strengths_[layer * kAges + age].jobs;
     for (int32_t b = age * kAge > from ? age * kAge : from; b < (age + 1) * kAge; ++b) {

@@ -64,8 +64,8 @@ class Survival {
   }
 
   // Writes the job's hazards (B), ignoring its limit, from the job's present bin on. Entries of
-  // earlier bins are not written. Requires: the slot is live; `out` is no array of this object.
-  void hazards(const View& view, int32_t slot, float* __restrict out) const;
+  // earlier bins are not written. Requires: the slot is live.
+  void hazards(const View& view, int32_t slot, float* out) const;
 
  private:
   enum Layer : int32_t { kAll, kSizes, kRecent, kLimits, kUsers, kNames, kSiblings, kLayers };
@@ -93,10 +93,8 @@ class Survival {
   template <class Does>
   void for_each_sibling(const View& view, int32_t slot, const Does& does) const;
 
-  // Blends a layer into the hazards `out` (B) from bin `from` on, in a loop that vectorises: `out`
-  // overlaps nothing that the loop reads.
-  void blend(Layer layer, const float* exposed, const float* ended, int32_t from,
-             float* __restrict out) const;
+  // Blends a layer into the hazards `out` (B) from bin `from` on, in a loop that vectorises.
+  void blend(Layer layer, const float* exposed, const float* ended, int32_t from, float* out) const;
 
   float prior_strength(Layer layer, int32_t b) const {
     return prior_strengths_[layer * kAges + b / kAge].jobs;
