@@ -138,7 +138,9 @@ struct WorkPool::Shared {
   Queue small, large;
   std::shared_ptr<Work> handed;  // work that an idle thread takes before all that waits; null: none
   std::unordered_map<std::string, Client> clients;
-  double now = 0;          // virtual time: the start of the work taken last
+  // Virtual time: the start of the work taken last, or, if that was handed over, `last_finish`
+  // then.
+  double now = 0;
   double last_finish = 0;  // latest virtual time up to which a client has used its share
   uint64_t last = 0;
   size_t cost = 0;  // of what waits

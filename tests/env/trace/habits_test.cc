@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <set>
@@ -73,8 +74,9 @@ TEST(Habits, JobsAreValidAndInOrder) {
     for (size_t j = 0; j < jobs.size(); ++j) {
       ASSERT_GE(jobs[j].submit_us, j == 0 ? 0 : jobs[j - 1].submit_us);
       ASSERT_EQ(jobs[j].submit_us % 1'000'000, 0);
-      ASSERT_GE(jobs[j].run_us, p.shortest_s * kMicroseconds);
-      ASSERT_LE(jobs[j].run_us, p.longest_s * kMicroseconds);
+      const auto drawn = static_cast<double>(jobs[j].run_us);
+      ASSERT_EQ(drawn, std::clamp<double>(drawn, p.shortest_s * kMicroseconds,
+                                          p.longest_s * kMicroseconds));
       ASSERT_TRUE(ids.insert(jobs[j].id).second);
     }
   }
