@@ -6,21 +6,26 @@ RemainingTime predict_remaining(const BinEdges& edges, int64_t attained_us, int6
                                 const float* hazards, const EndPositionsInBins& ends_within_bin) {
   const float attained_s = static_cast<float>(attained_us) * 1e-6F;
   const float until_s = static_cast<float>(until_us) * 1e-6F;
-  float alive = 1, spent_s = 0, rank_s = 3e38F;
+  constexpr float kTiny = 1e-6F;
   // Starts at the same bin as the hazards do: they are defined from this bin on.
-  for (int32_t b = TimeBins::bin_of_us(attained_us); b < TimeBins::kBins; ++b) {
-    const float edge_s = edges.begin_s[b], whole_s = edges.begin_s[b + 1] - edge_s;
-    constexpr float kTiny = 1e-6F;
-    // A whole bin, the common case: the code below, simplified for from = 0 and to = 1.
-    if (attained_s <= edge_s && until_s - edge_s > whole_s) {
-      const float chance = hazards[b] / (1 + kTiny);
-      spent_s += alive * whole_s * (1 - 0.5F * chance);
-      alive -= alive * chance;
+  const int32_t first = TimeBins::bin_of_us(attained_us);
+  // Probabilities of ending in a whole bin, divided here in a loop that vectorises.
+  float chances[TimeBins::kBins];
+  for (int32_t b = first; b < TimeBins::kBins; ++b) chances[b] = hazards[b] / (1 + kTiny);
+  float alive = 1, spent_s = 0, rank_s = 3e38F;
+  for (int32_t b = first; b < TimeBins::kBins; ++b) {
+    // Whole bins, the common case: the code below, simplified for from = 0 and to = 1.
+    for (; b < TimeBins::kBins && attained_s <= edges.begin_s[b]; ++b) {
+      const float whole_s = edges.begin_s[b + 1] - edges.begin_s[b];
+      if (until_s - edges.begin_s[b] <= whole_s) break;
+      spent_s += alive * whole_s * (1 - 0.5F * chances[b]);
+      alive -= alive * chances[b];
       const float ended = 1 - alive;
       if (ended > kTiny && spent_s < rank_s * ended) rank_s = spent_s / ended;
-      continue;
     }
+    if (b == TimeBins::kBins) break;
     // The part of the bin that counts. In the job's current bin some part is always left.
+    const float edge_s = edges.begin_s[b], whole_s = edges.begin_s[b + 1] - edge_s;
     float from = (attained_s - edge_s) / whole_s, to = (until_s - edge_s) / whole_s;
     from = from < 0 ? 0 : from > 0.98F ? 0.98F : from;
     const bool last = to <= 1;

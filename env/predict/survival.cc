@@ -1,5 +1,7 @@
 #include "env/predict/survival.h"
 
+#include <algorithm>
+
 namespace yard {
 
 size_t Survival::bytes(const View& view) {
@@ -37,21 +39,27 @@ void Survival::on_events(const View& view) {
 }
 
 void Survival::hazards(const View& view, int32_t slot, float* out) const {
-  const int32_t from = TimeBins::bin_of_us(attained_us(view, slot, attained_));
+  const int32_t from = TimeBins::bin_of_us(attained_us(view, slot, attained_)),
+                from_age = from / kAge;
   const float* size = size_hazards(view, slot);
-  for (int32_t b = from; b < TimeBins::kBins; ++b) out[b] = size[b];
+  for (int32_t b = from_age * kAge; b < TimeBins::kBins; ++b) out[b] = size[b];
   for_each_applicable_row(view, slot, [&](Layer layer, const HazardCounts& row) {
-    if (layer > kSizes) blend(layer, row.exposed, row.ended, from, out);
+    if (layer > kSizes) blend(layer, row.exposed, row.ended, from_age, out);
   });
-  float exposed[TimeBins::kBins + 1] = {}, ended[TimeBins::kBins] = {};
+  float exposed[TimeBins::kBins + 1], ended[TimeBins::kBins];
+  std::fill(exposed + from_age * kAge, std::end(exposed), 0);
+  std::fill(ended + from_age * kAge, std::end(ended), 0);
+  int32_t last = from;  // exposures do not change after this bin
   for_each_sibling(view, slot, [&](float weight, int32_t bin, bool ends) {
     if (bin < from) return;  // it ended earlier: not exposed to these bins
     exposed[from] += weight;
     if (ends) ended[bin] += weight;
     exposed[ends ? bin + 1 : bin] -= weight;
+    last = std::max(last, ends ? bin + 1 : bin);
   });
-  for (int32_t b = from + 1; b < TimeBins::kBins; ++b) exposed[b] += exposed[b - 1];
-  blend(kSiblings, exposed, ended, from, out);
+  for (int32_t b = from + 1; b <= last; ++b) exposed[b] += exposed[b - 1];
+  std::fill(exposed + last, std::end(exposed), exposed[last]);
+  blend(kSiblings, exposed, ended, from_age, out);
 }
 
 int64_t Survival::num_rows(const View& view) {
@@ -96,13 +104,17 @@ void Survival::for_each_sibling(const View& view, int32_t slot, const Does& does
       });
 }
 
-void Survival::blend(Layer layer, const float* exposed, const float* ended, int32_t from,
+void Survival::blend(Layer layer, const float* exposed, const float* ended, int32_t from_age,
                      float* out) const {
-  for (int32_t age = from / kAge; age < kAges; ++age) {
+  for (int32_t age = from_age; age < kAges; ++age) {
     const float jobs = prior_strengths_[layer * kAges + age].jobs;
-    for (int32_t b = age * kAge > from ? age * kAge : from; b < (age + 1) * kAge; ++b) {
-      out[b] = posterior_hazard(exposed[b], ended[b], jobs, out[b]);
+    const int32_t first = age * kAge;
+    float blended[kAge];  // overlaps nothing: the compiler vectorises the loop without checks
+    for (int32_t i = 0; i < kAge; ++i) {
+      const int32_t b = first + i;
+      blended[i] = posterior_hazard(exposed[b], ended[b], jobs, out[b]);
     }
+    std::copy_n(blended, kAge, out + first);
   }
 }
 

@@ -64,7 +64,7 @@ class Survival {
   }
 
   // Writes the job's hazards (B), ignoring its limit, from the job's present bin on. Entries of
-  // earlier bins are not written. Requires: the slot is live.
+  // earlier bins have no meaning. Requires: the slot is live.
   void hazards(const View& view, int32_t slot, float* out) const;
 
  private:
@@ -93,8 +93,9 @@ class Survival {
   template <class Does>
   void for_each_sibling(const View& view, int32_t slot, const Does& does) const;
 
-  // Blends a layer into the hazards `out` (B) from bin `from` on, in a loop that vectorises.
-  void blend(Layer layer, const float* exposed, const float* ended, int32_t from, float* out) const;
+  // Blends a layer into the hazards `out` (B), from the first bin of age `from_age` on.
+  void blend(Layer layer, const float* exposed, const float* ended, int32_t from_age,
+             float* out) const;
 
   float prior_strength(Layer layer, int32_t b) const {
     return prior_strengths_[layer * kAges + b / kAge].jobs;

@@ -89,7 +89,7 @@ struct SurvivalPriorityIndex {
     }
 
     double compute(int32_t slot) const {
-      float hazards[TimeBins::kBins] = {};
+      float hazards[TimeBins::kBins];
       survival_.hazards(view_, slot, hazards);
       const RemainingTime ahead = predict_remaining(
           source_.edges, attained_us(slot), survival_.attained_limit_us(view_, slot), hazards,
