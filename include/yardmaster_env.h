@@ -76,7 +76,7 @@ const float* yardmaster_env_final_cluster(const yardmaster_env* env);
 
 /* Sets how often each scenario is played, from the next episodes on. A scenario is a trace with its
  * window and congestion on a cluster. */
-int yardmaster_env_set_weights(yardmaster_env* env, const double* weights, int32_t count);
+int yardmaster_env_set_weights(yardmaster_env* env, const double* scenario_weights, int32_t count);
 /* Copies the state of world `from` to world `to`. */
 int yardmaster_env_fork(yardmaster_env* env, int32_t from, int32_t to);
 

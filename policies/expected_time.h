@@ -19,7 +19,7 @@ class ExpectedRunTime {
 
   // Returns the expected run time in seconds, which exceeds the time that the job has run.
   double total_s(int32_t slot) const {
-    if (view_.level() >= Level::kEstimate) {
+    if (view_.level() >= InformationLevel::kEstimate) {
       const int64_t limit_us = view_.limit_us(slot);
       if (limit_us != kNone && limit_us > view_.attained_us(slot)) {
         return static_cast<double>(limit_us) * 1e-6;

@@ -10,7 +10,8 @@ namespace yard {
 
 // Starts waiting jobs in order of arrival. Each task goes to the node with the highest `score`. A
 // job without a placement is skipped, like all later jobs with an identical request.
-inline void start_in_arrival_order(const View& view, const TaskPlacer::Score& score, Draft& draft) {
+inline void start_fitting_in_arrival_order(const View& view, const TaskPlacer::Score& score,
+                                           Draft& draft) {
   const TaskPlacer placer(view);
   std::set<int32_t> unplaceable;  // request classes whose jobs find no placement
   for (const int32_t slot : waiting_in_order(view, QueueOrder::kArrival)) {

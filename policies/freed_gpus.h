@@ -24,13 +24,13 @@ class FreedGpus {
     added_.resize(static_cast<size_t>(view.spec().num_nodes));
     // If only the tenant's limit kept the job out, there may already be room.
     if (one_node_) {
-      found_ = Placer(view).first_node_with_free(gpus) != kNone;
+      found_ = Placer(view).first_node_with_at_least(gpus) != kNone;
       return;
     }
     max_nodes_ = min_nodes(view.spec(), gpus);
     const Placer placer(view);
     for (int32_t c = 0; c <= view.spec().max_node_gpus; ++c) {
-      nodes_with_.push_back(placer.count_nodes_with_free(c));
+      nodes_with_.push_back(placer.count_nodes_with_exactly(c));
     }
   }
 
@@ -77,7 +77,7 @@ class FreedGpus {
   bool enough_without_victim(int32_t slot, const std::vector<Piece>& pieces) const {
     int32_t sum = 0;
     for (int32_t p = view_.first_part(slot); p != kNone; p = view_.next_part(p)) {
-      const int32_t node = view_.part_node(p), gpus = num_working_gpus(p);
+      const int32_t node = view_.part_node(p), gpus = num_working_gpus_of_part(p);
       sum += gpus;
       if (any_nodes_) continue;
       for (const Piece& piece : pieces) {
@@ -90,13 +90,13 @@ class FreedGpus {
   }
 
  private:
-  int32_t num_working_gpus(int32_t part) const {
+  int32_t num_working_gpus_of_part(int32_t part) const {
     return std::popcount(view_.part_mask(part) & ~view_.down_gpu_mask(view_.part_node(part)));
   }
 
   void count(int32_t slot, int32_t sign) {
     for (int32_t p = view_.first_part(slot); p != kNone; p = view_.next_part(p)) {
-      const int32_t gpus = sign * num_working_gpus(p);
+      const int32_t gpus = sign * num_working_gpus_of_part(p);
       free_ += gpus;
       if (any_nodes_) continue;
       const int32_t node = view_.part_node(p);

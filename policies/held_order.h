@@ -16,7 +16,7 @@
 namespace yard {
 
 // Returns how long the job's GPUs do no work because of a preemption: to save and to restore it.
-inline int64_t preemption_cost_us(const View& view, int32_t slot) {
+inline int64_t save_and_restore_us(const View& view, int32_t slot) {
   return view.costs().save_us + view.costs().restore(view.gpus(slot));
 }
 
@@ -78,7 +78,7 @@ class LinearKeyTreap {
     if (t == last) return;
     per_us_[t] = per_us_[last];
     root_[t] = root_[last];
-    set_tree_index(root_[t], t + 1);
+    set_tree_index_of_subtree(root_[t], t + 1);
   }
 
   bool has(int32_t slot) const { return tree_[slot] != 0; }
@@ -106,7 +106,7 @@ class LinearKeyTreap {
       for (int32_t t = 0; t < *order.num_trees_; ++t) {
         Head& head = heads_[static_cast<size_t>(t)];
         head.per_us = order.per_us_[t];
-        descend(head, order.root_[t]);
+        descend_to_last(head, order.root_[t]);
       }
       std::make_heap(heads_.begin(), heads_.end(), before);
     }
@@ -117,7 +117,7 @@ class LinearKeyTreap {
       Head& last = heads_.front();
       const RankedJob taken = last.job;
       last.path.pop_back();
-      descend(last, order_.left_[taken.slot]);
+      descend_to_last(last, order_.left_[taken.slot]);
       if (last.path.empty()) {
         std::pop_heap(heads_.begin(), heads_.end(), before);
         heads_.pop_back();
@@ -135,7 +135,7 @@ class LinearKeyTreap {
     };
     static bool before(const Head& a, const Head& b) { return a.job.key < b.job.key; }
 
-    void descend(Head& head, int32_t from) const {
+    void descend_to_last(Head& head, int32_t from) const {
       for (int32_t i = from; i != kNone; i = order_.right_[i]) head.path.push_back(i);
       if (head.path.empty()) return;
       const int32_t slot = head.path.back();
@@ -212,11 +212,11 @@ class LinearKeyTreap {
     return root;
   }
 
-  void set_tree_index(int32_t i, int32_t tree) {
+  void set_tree_index_of_subtree(int32_t i, int32_t tree) {
     if (i == kNone) return;
     tree_[i] = tree;
-    set_tree_index(left_[i], tree);
-    set_tree_index(right_[i], tree);
+    set_tree_index_of_subtree(left_[i], tree);
+    set_tree_index_of_subtree(right_[i], tree);
   }
 
   double* at_zero_;     // (S)

@@ -1,5 +1,6 @@
 // Iterates over jobs that hold GPUs and may be preempted, from the last in order to the first.
-// HeapGpuHolders sorts the jobs at each decision; TreapGpuHolders reads a stored order.
+// HeapGpuHolderIterator sorts the jobs at each decision; TreapGpuHolderIterator reads a stored
+// order.
 #pragma once
 
 #include <algorithm>
@@ -11,9 +12,9 @@
 
 namespace yard {
 
-class JobsHoldingGpus {
+class GpuHolderIterator {
  public:
-  virtual ~JobsHoldingGpus() = default;
+  virtual ~GpuHolderIterator() = default;
   // Returns the next job, or a job with slot kNone at the end of the iteration.
   virtual RankedJob next() = 0;
 
@@ -21,9 +22,9 @@ class JobsHoldingGpus {
   virtual VictimIndex* victim_index() { return nullptr; }
 };
 
-class HeapGpuHolders final : public JobsHoldingGpus {
+class HeapGpuHolderIterator final : public GpuHolderIterator {
  public:
-  explicit HeapGpuHolders(std::vector<RankedJob> jobs) : jobs_(std::move(jobs)) {
+  explicit HeapGpuHolderIterator(std::vector<RankedJob> jobs) : jobs_(std::move(jobs)) {
     std::make_heap(jobs_.begin(), jobs_.end(), before);
   }
   RankedJob next() override {
@@ -40,10 +41,10 @@ class HeapGpuHolders final : public JobsHoldingGpus {
   std::vector<RankedJob> jobs_;  // a heap with the last job in order on top
 };
 
-class TreapGpuHolders final : public JobsHoldingGpus {
+class TreapGpuHolderIterator final : public GpuHolderIterator {
  public:
   // Requires: `order` and `victim_index` outlive this; `order` is constant until the last next().
-  TreapGpuHolders(const LinearKeyTreap& order, VictimIndex& victim_index, int64_t now_us)
+  TreapGpuHolderIterator(const LinearKeyTreap& order, VictimIndex& victim_index, int64_t now_us)
       : order_(order), victim_index_(victim_index), now_us_(now_us) {}
   RankedJob next() override {
     if (!walk_) walk_.emplace(order_, now_us_);

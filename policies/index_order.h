@@ -4,7 +4,7 @@
 //
 // A source of indices is a struct with
 //   struct Config : PriorityIndexConfig        its settings;
-//   static constexpr Level kLevel;     its level of information;
+//   static constexpr InformationLevel kLevel;     its level of information;
 //   Source(const Config&)
 //   size_t bytes(const View&) const    size of its memory;
 //   class Evaluator                    one decision: Evaluator(const Source&, const View&,
@@ -38,10 +38,10 @@ struct PriorityIndexConfig : PlacementConfig {
 };
 
 // A source whose index is kUs, a function of View which returns microseconds.
-template <class ConfigT, Level kSourceLevel, auto kUs>
+template <class ConfigT, InformationLevel kSourceLevel, auto kUs>
 struct ViewPriorityIndex {
   using Config = ConfigT;
-  static constexpr Level kLevel = kSourceLevel;
+  static constexpr InformationLevel kLevel = kSourceLevel;
   explicit ViewPriorityIndex(const Config&) {}
   static size_t bytes(const View&) { return 0; }
   struct Evaluator {
@@ -80,11 +80,11 @@ class PriorityIndexPolicy final
     std::vector<RankedJob> held;
     for (const int32_t slot : view.held()) {
       if (!view.preemptible(slot)) continue;
-      const double cost_s = 1e-6 * static_cast<double>(preemption_cost_us(view, slot));
+      const double cost_s = 1e-6 * static_cast<double>(save_and_restore_us(view, slot));
       const double left_s = now.seconds(slot) - config_.cost_weight * cost_s;
       held.push_back({{key(view, slot, left_s) - config_.margin_log2, view.serial(slot)}, slot});
     }
-    HeapGpuHolders holders(std::move(held));
+    HeapGpuHolderIterator holders(std::move(held));
     start_or_preempt_in_order(view, ranked, holders, {placement_, 0}, waiting_key, draft);
     // The indices of running jobs change between events, so a timer is set.
     if (view.num_waiting() > 0 && view.num_held() > 0) {

@@ -41,7 +41,7 @@ void start_in_order(const View& view, RankedQueue& ranked, PlacementRule placeme
   for (const int32_t k : hidden) ranked.show(k);
 }
 
-void serve_in_key_order(const View& view, RankedQueue& ranked, JobsHoldingGpus& holders,
+void serve_in_key_order(const View& view, RankedQueue& ranked, GpuHolderIterator& holders,
                         const PreemptionRule& rule,
                         const std::function<Key(int32_t)>& key_after_preemption, Draft& draft) {
   PreemptionPlanner planner(view, holders, rule, draft);

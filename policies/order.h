@@ -23,7 +23,7 @@ struct PlacementConfig {
 };
 
 // A policy whose settings name a placement rule.
-template <class Config, Level kUsedLevel = Level::kBlind>
+template <class Config, InformationLevel kUsedLevel = InformationLevel::kBlind>
 class PlacementRulePolicy : public ConfiguredPolicy<Config, kUsedLevel> {
  public:
   explicit PlacementRulePolicy(const Settings& settings)
@@ -65,7 +65,7 @@ void start_in_order(const View& view, RankedQueue& ranked, PlacementRule placeme
 // Serves waiting jobs in order of their keys. A job takes free GPUs, or preempts holders that come
 // after it (preemption_planner.h). Skips jobs for which neither makes room, and later jobs with an
 // identical request. `key_after_preemption` returns the key of a victim that waits again at once.
-void serve_in_key_order(const View& view, RankedQueue& ranked, JobsHoldingGpus& holders,
+void serve_in_key_order(const View& view, RankedQueue& ranked, GpuHolderIterator& holders,
                         const PreemptionRule& rule,
                         const std::function<Key(int32_t)>& key_after_preemption, Draft& draft);
 
@@ -78,7 +78,7 @@ inline int32_t class_in_ranked_queue(const View& view, const RankedQueue& ranked
 
 // Calls serve_in_key_order(); jobs of equal value go in order of submission.
 template <class WaitingKey>
-void start_or_preempt_in_order(const View& view, RankedQueue& ranked, JobsHoldingGpus& holders,
+void start_or_preempt_in_order(const View& view, RankedQueue& ranked, GpuHolderIterator& holders,
                                const PreemptionRule& rule, WaitingKey waiting_key, Draft& draft) {
   const auto key_after_preemption = [&](int32_t slot) {
     return Key{waiting_key(slot), view.serial(slot)};

@@ -13,11 +13,13 @@ constexpr std::array<const char*, 6> kLevelNames = {"blind",    "history",      
 
 }  // namespace
 
-const char* information_level_name(Level level) { return kLevelNames[static_cast<size_t>(level)]; }
+const char* information_level_name(InformationLevel level) {
+  return kLevelNames[static_cast<size_t>(level)];
+}
 
-Level parse_information_level(const std::string& name) {
+InformationLevel parse_information_level(const std::string& name) {
   const auto* it = std::ranges::find(kLevelNames, name);
-  if (it != kLevelNames.end()) return static_cast<Level>(it - kLevelNames.begin());
+  if (it != kLevelNames.end()) return static_cast<InformationLevel>(it - kLevelNames.begin());
   throw InputError("level of information",
                    "one of: " + join({kLevelNames.begin(), kLevelNames.end()}), "'" + name + "'");
 }

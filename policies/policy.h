@@ -18,8 +18,8 @@
 
 namespace yard {
 
-const char* information_level_name(Level level);
-Level parse_information_level(const std::string& name);  // throws InputError
+const char* information_level_name(InformationLevel level);
+InformationLevel parse_information_level(const std::string& name);  // throws InputError
 
 class Policy {
  public:
@@ -28,7 +28,7 @@ class Policy {
     std::string about;
     std::string source;    // paper
     std::string fidelity;  // how closely the policy follows the paper
-    Level level = Level::kBlind;
+    InformationLevel level = InformationLevel::kBlind;
     bool servable = true;  // false: needs information that no live cluster has
     bool preemptive = false;
     bool uses_limits = false;   // uses the limits that users set
@@ -42,10 +42,10 @@ class Policy {
   virtual ~Policy() = default;
 
   // The level of information that the policy uses.
-  virtual Level level() const { return Level::kBlind; }
+  virtual InformationLevel level() const { return InformationLevel::kBlind; }
 
   // The lowest level at which the policy works. View::level() returns the actual level.
-  virtual Level min_information_level() const { return level(); }
+  virtual InformationLevel min_information_level() const { return level(); }
 
   // The size of the policy's memory in bytes.
   virtual size_t memory_bytes(const View&) const { return 0; }
@@ -67,16 +67,16 @@ class Policy {
 using PolicyRegistry = Registry<Policy>;
 
 // A policy with its settings.
-template <class ConfigT, Level kUsedLevel = Level::kBlind>
+template <class ConfigT, InformationLevel kUsedLevel = InformationLevel::kBlind>
 class ConfiguredPolicy : public Policy {
  public:
   using Config = ConfigT;
-  static constexpr Level kLevel = kUsedLevel;
+  static constexpr InformationLevel kLevel = kUsedLevel;
   static bool preempts() { return false; }  // by default settings
 
   explicit ConfiguredPolicy(const Settings& settings) : config_(parse<Config>(settings)) {}
 
-  Level level() const override { return kLevel; }
+  InformationLevel level() const override { return kLevel; }
 
  protected:
   Config config_;
@@ -86,7 +86,7 @@ class ConfiguredPolicy : public Policy {
 template <class T>
 struct AddPolicy {
   AddPolicy(const char* name, const char* about, const char* source, const char* fidelity,
-            bool servable = T::kLevel != Level::kOracle)
+            bool servable = T::kLevel != InformationLevel::kOracle)
       : add{name,
             {.about = about,
              .source = source,
@@ -110,7 +110,7 @@ class PolicyDecider final : public Decider {
   // Requires: `policy` outlives this.
   explicit PolicyDecider(const Policy& policy) : policy_(&policy) {}
 
-  Level level() const override { return policy_->level(); }
+  InformationLevel level() const override { return policy_->level(); }
   void decide(const View& view, Draft& draft) override;
   Memory& memory() { return memory_; }
 

@@ -65,7 +65,7 @@ void PreemptionPlanner::find_job_placement(int32_t slot) {
 
 // --- the tenant's limit
 
-void PreemptionPlanner::list(const RankedJob& stop, const RankedJob& job) {
+void PreemptionPlanner::add_victim(const RankedJob& stop, const RankedJob& job) {
   victims_.push_back(stop);
   if (same_tenant(stop.slot, job.slot)) over_limit_ -= view_.gpus(stop.slot);
 }
@@ -78,13 +78,13 @@ bool PreemptionPlanner::list_victims_for_tenant_limit(const RankedJob& job) {
   over_limit_ = view_.gpus_held_by_tenant(t) + view_.gpus(job.slot) - view_.spec().tenant_limit[t];
   if (over_limit_ <= 0) return true;
   return visit_holders_after(job, [&](const RankedJob& stop) {
-    if (same_tenant(stop.slot, job.slot)) list(stop, job);
+    if (same_tenant(stop.slot, job.slot)) add_victim(stop, job);
     return over_limit_ <= 0;
   });
 }
 
 // Returns whether the limit holds without this stop. If so, the stop no longer counts.
-bool PreemptionPlanner::tenant_limit_holds_without(const RankedJob& job, int32_t slot) {
+bool PreemptionPlanner::spare_if_tenant_limit_holds(const RankedJob& job, int32_t slot) {
   if (!same_tenant(slot, job.slot)) return true;
   if (over_limit_ + view_.gpus(slot) > 0) return false;
   over_limit_ += view_.gpus(slot);
@@ -98,7 +98,7 @@ bool PreemptionPlanner::list_victims_by_gpu_count(const RankedJob& job) {
   if (index != nullptr && index->supports_job_gpus(view_.gpus(job.slot)) && victims_.empty()) {
     std::vector<RankedJob> victims;
     if (!index->find_victims(job, view_.gpus(job.slot), rule_.margin, victims)) return false;
-    for (const RankedJob& stop : victims) list(stop, job);
+    for (const RankedJob& stop : victims) add_victim(stop, job);
     return true;
   }
   FreedGpus freed(view_, rule_.of(job.slot), view_.gpus(job.slot));
@@ -107,7 +107,7 @@ bool PreemptionPlanner::list_victims_by_gpu_count(const RankedJob& job) {
   if (freed.enough()) return true;
   const bool found = visit_holders_after(job, [&](const RankedJob& stop) {
     if (std::ranges::find(of_tenant, stop.slot, &RankedJob::slot) != of_tenant.end()) return false;
-    list(stop, job);
+    add_victim(stop, job);
     freed.add(stop.slot);
     return freed.enough();
   });
@@ -126,7 +126,7 @@ void PreemptionPlanner::spare_victims_by_gpu_count(const RankedJob& job) {
   for (const RankedJob& stop : victims_) freed.add(stop.slot);
   for (size_t i = victims_.size(); i-- > 0;) {
     const int32_t slot = victims_[i].slot;
-    if (!freed.enough_without_victim(slot, pieces_) || !tenant_limit_holds_without(job, slot))
+    if (!freed.enough_without_victim(slot, pieces_) || !spare_if_tenant_limit_holds(job, slot))
       continue;
     freed.remove(slot);
     victims_.erase(victims_.begin() + static_cast<std::ptrdiff_t>(i));
@@ -136,8 +136,8 @@ void PreemptionPlanner::spare_victims_by_gpu_count(const RankedJob& job) {
 // --- shaped jobs and shared GPUs: by trial
 
 // Returns whether the job fits: a shaped job of one task on one of these nodes, others anywhere.
-bool PreemptionPlanner::fits_now(int32_t slot, const std::vector<int32_t>& nodes) const {
-  if (!view_.shaped(slot) || view_.num_tasks(slot) > 1) {
+bool PreemptionPlanner::fits_after_freeing(int32_t slot, const std::vector<int32_t>& nodes) const {
+  if (!view_.shaped(slot) || view_.total_requested_tasks(slot) > 1) {
     return can_place(view_, rule_.of(slot), slot);
   }
   const Placer placer(view_);
@@ -155,9 +155,9 @@ bool PreemptionPlanner::list_victims_by_trial_placement(const RankedJob& job) {
             for (int32_t p = view_.first_part(stop.slot); p != kNone; p = view_.next_part(p)) {
               nodes.push_back(view_.part_node(p));
             }
-            list(stop, job);
+            add_victim(stop, job);
             draft_.preempt(stop.slot);
-            return fits_now(job.slot, nodes);
+            return fits_after_freeing(job.slot, nodes);
           });
   draft_.undo_to(mark);
   return found;
@@ -184,7 +184,7 @@ void PreemptionPlanner::spare_victims_by_trial_placement(const RankedJob& job) {
   for (size_t i = victims_.size(); i-- > 0;) {
     const RankedJob stop = victims_[i];
     const int32_t above = over_limit_;
-    if (!tenant_limit_holds_without(job, stop.slot)) continue;
+    if (!spare_if_tenant_limit_holds(job, stop.slot)) continue;
     victims_.erase(victims_.begin() + static_cast<std::ptrdiff_t>(i));
     if ((!any_gpus_ && !near(stop.slot)) || enough()) continue;
     victims_.insert(victims_.begin() + static_cast<std::ptrdiff_t>(i), stop);

@@ -33,7 +33,7 @@ struct PreemptionRule {
 class PreemptionPlanner {
  public:
   // Requires: all arguments outlive this object.
-  PreemptionPlanner(const View& view, JobsHoldingGpus& holders, const PreemptionRule& rule,
+  PreemptionPlanner(const View& view, GpuHolderIterator& holders, const PreemptionRule& rule,
                     Draft& draft)
       : view_(view), holders_(holders), rule_(rule), draft_(draft) {}
 
@@ -54,21 +54,21 @@ class PreemptionPlanner {
   bool same_tenant(int32_t a, int32_t b) const {
     return view_.tenant(a) != kNone && view_.tenant(a) == view_.tenant(b);
   }
-  void list(const RankedJob& stop, const RankedJob& job);
+  void add_victim(const RankedJob& stop, const RankedJob& job);
   bool list_victims_for_tenant_limit(const RankedJob& job);
   bool list_victims_by_gpu_count(const RankedJob& job);
   bool list_victims_by_trial_placement(const RankedJob& job);
-  bool fits_now(int32_t slot, const std::vector<int32_t>& nodes) const;
+  bool fits_after_freeing(int32_t slot, const std::vector<int32_t>& nodes) const;
   void preempt_victims() {
     for (const RankedJob& stop : victims_) draft_.preempt(stop.slot);
   }
   void find_job_placement(int32_t slot);
   void spare_victims_by_gpu_count(const RankedJob& job);
   void spare_victims_by_trial_placement(const RankedJob& job);
-  bool tenant_limit_holds_without(const RankedJob& job, int32_t slot);
+  bool spare_if_tenant_limit_holds(const RankedJob& job, int32_t slot);
 
   const View& view_;
-  JobsHoldingGpus& holders_;
+  GpuHolderIterator& holders_;
   const PreemptionRule& rule_;
   Draft& draft_;
   std::vector<RankedJob> visited_;  // holders visited so far, last in order first

@@ -25,10 +25,10 @@ struct QueueOrderConfig : PlacementConfig {
   }
 };
 
-template <Level kUsedLevel>
-class QueueOrderPolicy : public PlacementRulePolicy<QueueOrderConfig, kUsedLevel> {
+template <InformationLevel kUsedLevel>
+class ConfiguredOrderPolicy : public PlacementRulePolicy<QueueOrderConfig, kUsedLevel> {
  public:
-  explicit QueueOrderPolicy(const Settings& settings)
+  explicit ConfiguredOrderPolicy(const Settings& settings)
       : PlacementRulePolicy<QueueOrderConfig, kUsedLevel>(settings),
         order_(parse_queue_order(this->config_.order)) {}
 

@@ -32,7 +32,7 @@ class RankedQueue {
  public:
   // `lanes`: number of classes per size, for policies where placements of equal jobs differ.
   static size_t bytes(const View& view, int32_t lanes = 1) {
-    const int32_t slots = view.capacity(), classes = view.num_request_classes() * lanes;
+    const int32_t slots = view.num_slots(), classes = view.num_request_classes() * lanes;
     return BumpAllocator::bytes<double>(slots) + 3 * BumpAllocator::bytes<int32_t>(slots) +
            BumpAllocator::bytes<int32_t>(classes) +
            BumpAllocator::bytes<int32_t>(2 * tournament_leaves(classes)) +
@@ -41,10 +41,10 @@ class RankedQueue {
 
   // Requires: `bump` gives the same memory at every decision, filled with zeros before the first.
   RankedQueue(const View& view, BumpAllocator& bump, int32_t lanes = 1)
-      : value_(bump.allocate<double>(view.capacity())),
-        serial_(bump.allocate<int32_t>(view.capacity())),
-        child_(bump.allocate<int32_t>(view.capacity())),
-        sibling_(bump.allocate<int32_t>(view.capacity())),
+      : value_(bump.allocate<double>(view.num_slots())),
+        serial_(bump.allocate<int32_t>(view.num_slots())),
+        child_(bump.allocate<int32_t>(view.num_slots())),
+        sibling_(bump.allocate<int32_t>(view.num_slots())),
         root_(bump.allocate<int32_t>(view.num_request_classes() * lanes)),
         winner_(bump.allocate<int32_t>(2 * tournament_leaves(view.num_request_classes() * lanes))),
         lanes_(lanes),

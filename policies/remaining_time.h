@@ -9,12 +9,12 @@
 namespace yard {
 
 struct TrueRemainingTime {
-  static constexpr Level kLevel = Level::kOracle;
+  static constexpr InformationLevel kLevel = InformationLevel::kOracle;
   static LinearDecrease line(const View& view, int32_t slot) { return view.work_left_line(slot); }
 };
 
 struct RemainingTimeByLimit {
-  static constexpr Level kLevel = Level::kEstimate;
+  static constexpr InformationLevel kLevel = InformationLevel::kEstimate;
   // Returns the time until the user's limit, which is negative after the limit.
   static LinearDecrease line(const View& view, int32_t slot) {
     constexpr double kNoLimit = 1e18;  // puts jobs without a limit after jobs with a limit

@@ -46,7 +46,7 @@ double ServiceHistory::gittins_index(double attained_gpu_s, double quantum_gpu_s
 // --- the queues
 
 size_t ServiceQueues::bytes(const View& view, const ServiceQueueRule& rule) {
-  const int32_t slots = view.capacity();
+  const int32_t slots = view.num_slots();
   size_t sum = 3 * BumpAllocator::bytes<int32_t>(slots) + BumpAllocator::bytes<double>(slots) +
                BumpAllocator::bytes<Counts>(1) + LinearKeyTreap::bytes(slots);
   if (rule.promote_knob > 0)
@@ -58,17 +58,17 @@ size_t ServiceQueues::bytes(const View& view, const ServiceQueueRule& rule) {
 ServiceQueues::ServiceQueues(const View& view, const ServiceQueueRule& rule, BumpAllocator& bump)
     : view_(view),
       rule_(rule),
-      state_(bump.allocate<int32_t>(view.capacity())),
-      queue_(bump.allocate<int32_t>(view.capacity())),
-      rank_(bump.allocate<int32_t>(view.capacity())),
-      gpu_s_(bump.allocate<double>(view.capacity())),
+      state_(bump.allocate<int32_t>(view.num_slots())),
+      queue_(bump.allocate<int32_t>(view.num_slots())),
+      rank_(bump.allocate<int32_t>(view.num_slots())),
+      gpu_s_(bump.allocate<double>(view.num_slots())),
       counts_(bump.allocate<Counts>(1)),
-      demotions_(view.capacity(), bump) {
+      demotions_(view.num_slots(), bump) {
   if (rule.promote_knob > 0) {
-    promotions_.emplace(view.capacity(), bump);
-    base_us_ = bump.allocate<int64_t>(view.capacity());
-    waited_us_ = bump.allocate<int64_t>(view.capacity());
-    wait_from_us_ = bump.allocate<int64_t>(view.capacity());
+    promotions_.emplace(view.num_slots(), bump);
+    base_us_ = bump.allocate<int64_t>(view.num_slots());
+    waited_us_ = bump.allocate<int64_t>(view.num_slots());
+    wait_from_us_ = bump.allocate<int64_t>(view.num_slots());
   }
   if (rule.gittins) history_.emplace(bump);
 }
@@ -78,30 +78,31 @@ double ServiceQueues::weight(int32_t slot) const {
   return rule_.gpu_exponent == 1 ? gpus : std::pow(gpus, rule_.gpu_exponent);
 }
 
-int64_t ServiceQueues::excluded_service_us(int32_t slot) const {
-  const auto cost_us = static_cast<double>(preemption_cost_us(view_, slot));
+int64_t ServiceQueues::excluded_preemption_cost_us(int32_t slot) const {
+  const auto cost_us = static_cast<double>(save_and_restore_us(view_, slot));
   return static_cast<int64_t>(rule_.cost_weight * cost_us);
 }
 
-int32_t ServiceQueues::queue_of(int32_t slot, int64_t excluded_service_us) const {
+int32_t ServiceQueues::queue_of(int32_t slot, int64_t excluded_preemption_cost_us) const {
   const double service_us =
-      static_cast<double>(service_since_promotion_us(slot) - excluded_service_us) * weight(slot);
+      static_cast<double>(service_since_promotion_us(slot) - excluded_preemption_cost_us) *
+      weight(slot);
   return (service_us >= rule_.limits_us[0]) + (service_us >= rule_.limits_us[1]);
 }
 
 // Returns when a holder reaches the limit of its queue. Requires: one of the first two queues.
 int64_t ServiceQueues::demotion_at_us(int32_t slot) const {
-  const int64_t discount = excluded_service_us(slot);
+  const int64_t discount = excluded_preemption_cost_us(slot);
   const double limit_us = rule_.limits_us[static_cast<size_t>(queue_[slot])] / weight(slot);
   auto left_us =
       static_cast<int64_t>(std::ceil(limit_us)) + discount - service_since_promotion_us(slot);
   // The quotient was rounded, so the limit may still be slightly ahead.
   if (left_us <= 0 && queue_of(slot, discount) <= queue_[slot]) left_us = 1;
   const bool starts = view_.phase(slot) == Phase::kStarting;
-  return (starts ? view_.until_us(slot) : view_.now_us()) + left_us;
+  return (starts ? view_.transition_end_us(slot) : view_.now_us()) + left_us;
 }
 
-double ServiceQueues::index(int32_t slot) const {
+double ServiceQueues::gittins_rank(int32_t slot) const {
   const int32_t queue = queue_[slot];
   if (!history_ || queue == 2) return 0;  // the last queue has no index
   const double first_us = queue == 0 ? 0 : rule_.limits_us[0];
@@ -145,7 +146,7 @@ void ServiceQueues::run(int32_t slot) {
 }
 
 void ServiceQueues::start(int32_t slot) {
-  const int32_t queue = queue_of(slot, excluded_service_us(slot));
+  const int32_t queue = queue_of(slot, excluded_preemption_cost_us(slot));
   if (state_[slot] == kUnknown || queue != queue_[slot]) set_queue(slot, queue);
   run(slot);
   schedule_demotion(slot);
@@ -192,7 +193,7 @@ void ServiceQueues::demote_due_jobs(std::vector<int32_t>& entering) {
       demotions_.remove(slot);
       continue;
     }
-    const int32_t queue = queue_of(slot, excluded_service_us(slot));
+    const int32_t queue = queue_of(slot, excluded_preemption_cost_us(slot));
     if (queue > queue_[slot]) {
       set_queue(slot, at > now ? queue_[slot] + 1 : queue);
       moved_.push_back(slot);
@@ -228,21 +229,21 @@ void ServiceQueues::rebuild() {
   };
   std::vector<Entry> holders, in_front, at_end;
   // Service time beyond the upper limit of the previous queue.
-  const auto over_us = [&](int32_t slot, int32_t queue, int64_t excluded_service_us) {
+  const auto over_us = [&](int32_t slot, int32_t queue, int64_t excluded_preemption_cost_us) {
     const double limit_us = rule_.limits_us[static_cast<size_t>(queue - 1)] / weight(slot);
-    return service_since_promotion_us(slot) - excluded_service_us -
+    return service_since_promotion_us(slot) - excluded_preemption_cost_us -
            static_cast<int64_t>(std::ceil(limit_us));
   };
   for (int32_t i = 0; i < view_.num_changed(); ++i) {
     const int32_t slot = view_.changed(i), serial = view_.serial(slot);
     if (view_.holds_gpus(slot)) {
-      const int64_t discount = excluded_service_us(slot);
+      const int64_t discount = excluded_preemption_cost_us(slot);
       int32_t queue = queue_of(slot, discount);
       if (queue > 0 && over_us(slot, queue, discount) <= 0)
         --queue;  // it changes queue at this very moment
       const bool restored = view_.times_started(slot) > 1;
       const int64_t at_us =
-          view_.until_us(slot) - (restored ? view_.costs().restore(view_.gpus(slot)) : 0);
+          view_.transition_end_us(slot) - (restored ? view_.costs().restore(view_.gpus(slot)) : 0);
       int64_t demoted_us = -1;
       if (queue > 0) demoted_us = view_.now_us() - over_us(slot, queue, discount);
       set_queue(slot, queue);
@@ -252,9 +253,9 @@ void ServiceQueues::rebuild() {
       const bool demoted = queue > 0 && over_us(slot, queue, 0) <= 0;
       set_queue(slot, queue);
       if (view_.times_started(slot) > 0 && !demoted) {
-        in_front.push_back({view_.unchanged_since_us(slot), false, -serial, slot});
+        in_front.push_back({view_.phase_or_rate_since_us(slot), false, -serial, slot});
       } else {
-        at_end.push_back({view_.unchanged_since_us(slot), false, serial, slot});
+        at_end.push_back({view_.phase_or_rate_since_us(slot), false, serial, slot});
       }
     }
   }

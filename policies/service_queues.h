@@ -23,14 +23,14 @@ class ServiceHistory {
  public:
   static size_t bytes() {
     return 2 * BumpAllocator::bytes<double>(kBins) + BumpAllocator::bytes<Sum>(kBins + 1) +
-           BumpAllocator::bytes<Counts>(1);
+           BumpAllocator::bytes<FitCounts>(1);
   }
   // Requires: `bump` gives the same memory at every decision, filled with zeros before the first.
   explicit ServiceHistory(BumpAllocator& bump)
       : jobs_(bump.allocate<double>(kBins)),
         gpu_s_(bump.allocate<double>(kBins)),
         sums_(bump.allocate<Sum>(kBins + 1)),
-        counts_(bump.allocate<Counts>(1)) {}
+        counts_(bump.allocate<FitCounts>(1)) {}
 
   void add(double gpu_s);
   // Refits the index if the number of finished jobs grew by an eighth since the last fit. Returns
@@ -47,13 +47,13 @@ class ServiceHistory {
     double mean, jobs_from, gpu_s_from;  // mean service of a bin; number and services of the jobs
                                          // in this and later bins
   };
-  struct Counts {
+  struct FitCounts {
     int64_t finished, fitted, sums;
   };
   double* jobs_;   // (bins)
   double* gpu_s_;  // (bins)  sum of the services of the jobs in the bin
   Sum* sums_;  // (bins + 1)  of the last fit: one for each bin with jobs, rising, then an end mark
-  Counts* counts_;  // (1)
+  FitCounts* counts_;  // (1)
 };
 
 struct ServiceQueueRule {
@@ -87,7 +87,7 @@ class ServiceQueues {
   std::span<const int32_t> moved_holders() const { return moved_; }
 
   // Lower goes first. Requires: the job waits or holds GPUs, and begin() has processed it.
-  Key key(int32_t slot) const { return {queue_[slot] + index(slot), rank_[slot]}; }
+  Key key(int32_t slot) const { return {queue_[slot] + gittins_rank(slot), rank_[slot]}; }
 
   // Returns the key that a job preempted in this decision has if it waits again at once.
   Key key_after_preemption(int32_t slot);
@@ -112,12 +112,12 @@ class ServiceQueues {
 
   bool has_running_rank(int32_t slot) const { return rank_[slot] < kFirstWaiting; }
   double weight(int32_t slot) const;
-  int64_t excluded_service_us(int32_t slot) const;
+  int64_t excluded_preemption_cost_us(int32_t slot) const;
   // Returns the service that the job attained since its last promotion.
   int64_t service_since_promotion_us(int32_t slot) const {
     return view_.attained_us(slot) - (base_us_ == nullptr ? 0 : base_us_[slot]);
   }
-  int32_t queue_of(int32_t slot, int64_t excluded_service_us) const;
+  int32_t queue_of(int32_t slot, int64_t excluded_preemption_cost_us) const;
   int64_t demotion_at_us(int32_t slot) const;
   void set_queue(int32_t slot, int32_t queue) {
     queue_[slot] = queue;
@@ -126,7 +126,7 @@ class ServiceQueues {
   void update_service(int32_t slot) {
     gpu_s_[slot] = static_cast<double>(service_since_promotion_us(slot)) * 1e-6 * weight(slot);
   }
-  double index(int32_t slot)
+  double gittins_rank(int32_t slot)
       const;  // rank of the job, 0 to 0.5: lower for a higher Gittins index, 0 without an index
   void schedule_demotion(int32_t slot);
   void drop(int32_t slot);

@@ -36,7 +36,7 @@ size_t VictimIndex::bytes(const View& view, PlacementRule placement) {
   return BumpAllocator::bytes<uint64_t>(1) +
          static_cast<size_t>(sizes) * LinearKeyTreap::bytes(nodes) +
          BumpAllocator::bytes<uint8_t>(int64_t{sizes} * nodes) +
-         BumpAllocator::bytes<int32_t>(view.capacity()) +
+         BumpAllocator::bytes<int32_t>(view.num_slots()) +
          2 * BumpAllocator::bytes<int32_t>(view.total_gpus());
 }
 
@@ -54,7 +54,7 @@ VictimIndex::VictimIndex(const View& view, PlacementRule placement, const Linear
     by_size_.emplace_back(nodes, bump);
   }
   bound_ = bump.allocate<uint8_t>(static_cast<int64_t>(sizes_.size()) * nodes);
-  first_ = bump.allocate<int32_t>(view.capacity());
+  first_ = bump.allocate<int32_t>(view.num_slots());
   next_ = bump.allocate<int32_t>(view.total_gpus());
   owner_ = bump.allocate<int32_t>(view.total_gpus());
   for (int32_t m = 0; !made && m < nodes; ++m) dirty_.push_back(m);
@@ -132,7 +132,7 @@ void VictimIndex::refresh(int32_t node) {
 
 // Returns the key of the last holder that has to stop so that node `next` of a walk has room for
 // size `size_index`.
-Key VictimIndex::victim_key(size_t size_index, const RankedJob& next) {
+Key VictimIndex::last_victim_key(size_t size_index, const RankedJob& next) {
   if (bound_[row(size_index) + next.slot] == 0) return next.key;
   list_holders(next.slot);
   Key key;
@@ -146,13 +146,13 @@ Key VictimIndex::victim_key(size_t size_index, const RankedJob& next) {
 
 // Returns the key of the last holder that has to stop so that `count` nodes have room for a job
 // size, or nothing if fewer ever have.
-std::optional<Key> VictimIndex::victim_key(size_t size_index, size_t count) {
+std::optional<Key> VictimIndex::last_victim_key(size_t size_index, size_t count) {
   std::vector<Key> keys;  // of the first nodes to have room, up to `count`, descending
   LinearKeyTreap::Walk walk(by_size_[size_index], view_.now_us());
   for (RankedJob next = walk.next(); next.slot != kNone; next = walk.next()) {
     // Later nodes have no higher key than this one, even if it is only a bound.
     if (keys.size() == count && next.key < keys.back()) break;
-    const Key key = victim_key(size_index, next);
+    const Key key = last_victim_key(size_index, next);
     const auto falling = [](const Key& a, const Key& b) { return b < a; };
     keys.insert(std::upper_bound(keys.begin(), keys.end(), key, falling), key);
     if (keys.size() > count) keys.pop_back();
@@ -166,7 +166,7 @@ void VictimIndex::list_victims(size_t size_index, const Key& from,
                                std::vector<RankedJob>& victims) {
   LinearKeyTreap::Walk walk(by_size_[size_index], view_.now_us());
   for (RankedJob next = walk.next(); next.slot != kNone && !(next.key < from); next = walk.next()) {
-    if (victim_key(size_index, next) < from) continue;
+    if (last_victim_key(size_index, next) < from) continue;
     list_holders(next.slot);
     for (const Holder& h : holders_) {
       if (h.key < from) break;
@@ -182,7 +182,7 @@ bool VictimIndex::find_victims(const RankedJob& job, int32_t gpus, double margin
   const int32_t max_gpus = view_.spec().max_node_gpus;
   const int32_t of_a_node = std::min(gpus, max_gpus);
   const auto z = static_cast<size_t>(std::ranges::find(sizes_, of_a_node) - sizes_.begin());
-  const std::optional<Key> from = victim_key(z, static_cast<size_t>(gpus / of_a_node));
+  const std::optional<Key> from = last_victim_key(z, static_cast<size_t>(gpus / of_a_node));
   if (!from) return false;
   Key last = *from;
   last.value /= 1 + margin;

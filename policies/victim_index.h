@@ -60,8 +60,8 @@ class VictimIndex {
   int64_t row(size_t size_index) const {
     return static_cast<int64_t>(size_index) * view_.spec().num_nodes;
   }
-  Key victim_key(size_t size_index, const RankedJob& next);
-  std::optional<Key> victim_key(size_t size_index, size_t count);
+  Key last_victim_key(size_t size_index, const RankedJob& ranked_node);
+  std::optional<Key> last_victim_key(size_t size_index, size_t num_nodes);
   void list_victims(size_t size_index, const Key& from, std::vector<RankedJob>& victims);
 
   const View& view_;

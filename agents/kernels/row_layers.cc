@@ -171,8 +171,8 @@ torch::Tensor relu_linear_segment_sum(const torch::Tensor& x, const torch::nn::L
 }
 
 torch::Tensor relu_linear(const torch::Tensor& x, const torch::nn::Linear& layer,
-                          const torch::Tensor& c, const torch::nn::Linear& given) {
-  return ReluLinear::apply(x, layer->weight, layer->bias, c, given->weight);
+                          const torch::Tensor& context, const torch::nn::Linear& context_layer) {
+  return ReluLinear::apply(x, layer->weight, layer->bias, context, context_layer->weight);
 }
 
 }  // namespace yard

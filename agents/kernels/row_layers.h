@@ -26,8 +26,8 @@ torch::Tensor relu_linear_segment_sum(const torch::Tensor& x, const torch::nn::L
                                       const torch::Tensor& context, const torch::Tensor& offset);
 
 // A ReLU layer with two inputs, one row per sample:
-//   relu(x W' + b + c U')  (B, G);  x (B, H), c (B, C) without gradients
+//   relu(x W' + b + context U')  (B, G);  x (B, H), context (B, C) without gradients
 torch::Tensor relu_linear(const torch::Tensor& x, const torch::nn::Linear& layer,
-                          const torch::Tensor& c, const torch::nn::Linear& given);
+                          const torch::Tensor& context, const torch::nn::Linear& context_layer);
 
 }  // namespace yard

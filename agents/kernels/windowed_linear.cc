@@ -82,8 +82,8 @@ struct WindowedLinear : torch::autograd::Function<WindowedLinear> {
 
 }  // namespace
 
-torch::Tensor linear_by_row_position(const torch::Tensor& rows, const torch::Tensor& weight,
-                                     const torch::Tensor& offset) {
+torch::Tensor windowed_linear(const torch::Tensor& rows, const torch::Tensor& weight,
+                              const torch::Tensor& offset) {
   return WindowedLinear::apply(rows, weight, offset);
 }
 

@@ -9,8 +9,8 @@ namespace yard {
 
 // Multiplies rows (R, F), without gradients, by the weights of their positions (J F, H) and sums
 // over each sample (B, H). The result equals the product with the zero-padded window.
-torch::Tensor linear_by_row_position(const torch::Tensor& rows, const torch::Tensor& weight,
-                                     const torch::Tensor& offset);
+torch::Tensor windowed_linear(const torch::Tensor& rows, const torch::Tensor& weight,
+                              const torch::Tensor& offset);
 
 // Returns the scores of existing rows and of no-ops (R + B) from padded `scores` (B, J + 1).
 torch::Tensor pack_padded_scores(const torch::Tensor& scores, const torch::Tensor& offset);

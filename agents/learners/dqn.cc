@@ -80,11 +80,11 @@ class Dqn final : public Learner {
   int32_t pick_action(const ActionDistribution& o, Rng& rng) const override {
     const bool explores = rng.uniform() < epsilon();
     std::vector<int32_t> legal;
-    for (int32_t choice = 0; choice <= o.rows(); ++choice) {
-      if (o.mask[o.action_of_choice(choice)]) legal.push_back(choice);
+    for (int32_t choice = 0; choice <= o.num_rows(); ++choice) {
+      if (o.mask[o.action_of_index(choice)]) legal.push_back(choice);
     }
-    if (explores) return o.action_of_choice(legal[rng.below(static_cast<uint32_t>(legal.size()))]);
-    return o.action_of_choice(*std::ranges::max_element(
+    if (explores) return o.action_of_index(legal[rng.below(static_cast<uint32_t>(legal.size()))]);
+    return o.action_of_index(*std::ranges::max_element(
         legal, {}, [&](int32_t choice) { return o.log_prob[static_cast<size_t>(choice)]; }));
   }
 

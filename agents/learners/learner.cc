@@ -11,8 +11,8 @@ int32_t Learner::pick_action(const ActionDistribution& o, Rng& rng) const {
   const double u = rng.uniform();
   int32_t last = o.nothing;
   double sum = 0;
-  for (int32_t choice = 0; choice <= o.rows(); ++choice) {
-    const int32_t action = o.action_of_choice(choice);
+  for (int32_t choice = 0; choice <= o.num_rows(); ++choice) {
+    const int32_t action = o.action_of_index(choice);
     if (!o.mask[action]) continue;
     sum += std::exp(static_cast<double>(o.log_prob[static_cast<size_t>(choice)]));
     last = action;
@@ -24,9 +24,9 @@ int32_t Learner::pick_action(const ActionDistribution& o, Rng& rng) const {
 SampledAction Learner::act(const ActionDistribution& o, Rng& rng) const {
   const double explore = requirements().explore;
   std::vector<int32_t> explorable;  // legal actions
-  for (int32_t choice = 0; choice <= o.rows() && o.exploration_mask != nullptr && explore > 0;
+  for (int32_t choice = 0; choice <= o.num_rows() && o.exploration_mask != nullptr && explore > 0;
        ++choice) {
-    const int32_t action = o.action_of_choice(choice);
+    const int32_t action = o.action_of_index(choice);
     if (o.mask[action] && o.exploration_mask[action]) explorable.push_back(action);
   }
   if (explorable.empty()) {

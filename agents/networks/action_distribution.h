@@ -19,10 +19,10 @@ struct ActionDistribution {
   const uint8_t* exploration_mask =
       nullptr;  // 1: exploration may take this action; null: not requested
 
-  int32_t rows() const { return static_cast<int32_t>(log_prob.size()) - 1; }
-  int32_t action_of_choice(int32_t choice) const { return choice < rows() ? choice : nothing; }
+  int32_t num_rows() const { return static_cast<int32_t>(log_prob.size()) - 1; }
+  int32_t action_of_index(int32_t index) const { return index < num_rows() ? index : nothing; }
   float log_prob_of(int32_t action) const {
-    return log_prob[static_cast<size_t>(std::min(action, rows()))];
+    return log_prob[static_cast<size_t>(std::min(action, num_rows()))];
   }
 };
 

@@ -41,7 +41,7 @@ TorchWindowLayer::TorchWindowLayer(const ObservationShape& shape, int64_t hidden
 
 torch::Tensor TorchWindowLayer::forward(const torch::Tensor& rows, const torch::Tensor& cluster,
                                         const torch::Tensor& offset) {
-  return torch::relu(linear_by_row_position(rows, rows_, offset) + cluster_->forward(cluster));
+  return torch::relu(windowed_linear(rows, rows_, offset) + cluster_->forward(cluster));
 }
 
 NamedTensors TorchWindowLayer::tensors(const std::string& name) const {

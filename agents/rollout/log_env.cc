@@ -44,7 +44,7 @@ class LogVectorEnv final : public VectorEnv {
     for (size_t n = 0; n < worlds_.size(); ++n) begin(n, 0);
   }
 
-  void begin_episodes() override {
+  void begin_next_episodes() override {
     for (size_t n = 0; n < worlds_.size(); ++n) begin(n, worlds_[n].episode + 1);
   }
 
@@ -118,7 +118,7 @@ class LogVectorEnv final : public VectorEnv {
   struct World {
     int64_t episode = 0;  // its number, from 0
     int64_t done = 0;     // steps of it
-    int64_t is_done = 0;  // 1: for begin_episodes()
+    int64_t is_done = 0;  // 1: for begin_next_episodes()
   };
 
   // The first step of the environment's episode. If the steps make no whole number of episodes, the

@@ -46,7 +46,7 @@ class VectorEnv {
 
   // Applies a legal action per environment (N), but skips environments waiting for new episodes.
   virtual void step(std::span<const int32_t> actions) = 0;
-  virtual void begin_episodes() = 0;  // abandons all episodes and begins the next ones
+  virtual void begin_next_episodes() = 0;  // abandons all episodes and begins the next ones
   virtual bool is_done(int world) const = 0;
 
   virtual double elapsed_s(int world) const = 0;  // seconds since the environment's episode began

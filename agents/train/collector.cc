@@ -80,7 +80,7 @@ void Collector::collect(int update, std::vector<GoldenState>* golden) {
   kept_action_rows_ = rollout_.rows();
   expert_matches_ = 0;
   const bool episodes = requirements_.steps == 0;
-  if (episodes && worlds_.is_done(0)) worlds_.begin_episodes();
+  if (episodes && worlds_.is_done(0)) worlds_.begin_next_episodes();
   const int32_t actions = worlds_.shape().actions();
   const Rng stream = Rng{config_.seed}.split(kActStream).split(static_cast<uint64_t>(update));
   std::vector<int32_t> action(static_cast<size_t>(worlds_.count())), active;
@@ -132,13 +132,13 @@ void Collector::collect(int update, std::vector<GoldenState>* golden) {
       rollout_.dt_s.push_back(observations.dt_s[n]);
       rollout_.ending.push_back(observations.ending[n]);
     }
-    if (requirements_.critic && requirements_.replay == 0) add_final_values(active);
+    if (requirements_.critic && requirements_.replay == 0) add_values_of_truncated_episodes(active);
     for (const double s : worlds_.take_mean_jcts_s()) mean_jcts_s_.push_back(s);
     if (config_.interruptible) throw_if_interrupted();
   }
 }
 
-std::vector<float> Collector::last_values() {
+std::vector<float> Collector::current_values() {
   torch::NoGradGuard no_grad;
   std::vector<int32_t> all(static_cast<size_t>(worlds_.count()));
   std::iota(all.begin(), all.end(), 0);
@@ -158,7 +158,7 @@ std::vector<int64_t> Collector::samples_to_learn() const {
 
 // Stores the value of the final observation of each truncated episode, to bootstrap from. The last
 // samples of the rollout are those of `active`.
-void Collector::add_final_values(std::span<const int32_t> active) {
+void Collector::add_values_of_truncated_episodes(std::span<const int32_t> active) {
   rollout_.final_value.resize(rollout_.world.size(), 0);
   const auto ending = worlds_.observations().ending;
   if (std::find(ending.begin(), ending.end(), Ending::kTruncated) == ending.end()) return;

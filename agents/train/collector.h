@@ -42,7 +42,7 @@ class Collector {
 
   Rollout& rollout() { return rollout_; }
   const Rollout& rollout() const { return rollout_; }
-  std::vector<float> last_values();               // (N) values of the current observations
+  std::vector<float> current_values();            // (N) values of the current observations
   std::vector<int64_t> samples_to_learn() const;  // new samples, without those of a leading expert
   double num_expert_matches() const {
     return expert_matches_;
@@ -53,7 +53,7 @@ class Collector {
   struct PolicyOutput;
   PolicyOutput infer(std::span<const int32_t> worlds);
   bool expert_decides(int world) const;
-  void add_final_values(std::span<const int32_t> active);
+  void add_values_of_truncated_episodes(std::span<const int32_t> active);
   void record_golden(std::vector<GoldenState>& golden) const;
 
   VectorEnv& worlds_;

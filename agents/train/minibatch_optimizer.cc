@@ -70,9 +70,9 @@ Minibatch MinibatchOptimizer::minibatch(const Rollout& rollout, const Returns& r
 }
 
 // Computes the gradient of the sum of the losses divided by `count`.
-MinibatchOptimizer::GradientSums MinibatchOptimizer::compute_gradient(const Learner& learner,
-                                                                      const Minibatch& batch,
-                                                                      double count) const {
+MinibatchOptimizer::GradientSums MinibatchOptimizer::compute_local_gradient(const Learner& learner,
+                                                                            const Minibatch& batch,
+                                                                            double count) const {
   const Loss loss = learner.loss(network_, batch);
   const auto sum = loss.each.sum();
   const auto gradient =
@@ -111,7 +111,7 @@ bool MinibatchOptimizer::step(const Learner& learner, const Rollout& rollout,
     threads_.parallel_for_each(static_cast<int>(gradient_sums.size()), [&](int piece) {
       const auto i = static_cast<size_t>(piece);
       const SampleRange& part = parts[first + i];
-      gradient_sums[i] = compute_gradient(
+      gradient_sums[i] = compute_local_gradient(
           learner, minibatch(rollout, returns, index.subspan(part.from, part.count), moment),
           count);
     });

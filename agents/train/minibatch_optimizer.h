@@ -34,7 +34,8 @@ class MinibatchOptimizer {
   Minibatch minibatch(const Rollout& rollout, const Returns& returns,
                       std::span<const int64_t> index, const double* moment) const;
   struct GradientSums;
-  GradientSums compute_gradient(const Learner& learner, const Minibatch& batch, double count) const;
+  GradientSums compute_local_gradient(const Learner& learner, const Minibatch& batch,
+                                      double count) const;
   bool step(const Learner& learner, const Rollout& rollout, const Returns& returns,
             std::span<const int64_t> index, const double* moment, Sums& sums);
   std::vector<double> advantage_moments(const Returns& returns, const std::vector<int64_t>& order,

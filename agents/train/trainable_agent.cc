@@ -1,6 +1,6 @@
 #include "agents/train/trainable_agent.h"
 
-#include "agents/rollout/agent_vector_env.h"
+#include "agents/rollout/batch_vector_env.h"
 #include "policies/learned/learned_policy.h"
 
 namespace yard {
@@ -10,7 +10,7 @@ TrainableAgent::TrainableAgent(std::string name, const Settings& settings)
 
 std::unique_ptr<VectorEnv> TrainableAgent::make_environments(
     std::vector<EnvSpec> env_specs, const VectorEnvOptions& options) const {
-  return std::make_unique<AgentVectorEnv>(std::move(env_specs), options, agent_);
+  return std::make_unique<BatchVectorEnv>(std::move(env_specs), options, agent_);
 }
 
 Checkpoint TrainableAgent::checkpoint(const TrainingResult& trained) const {

@@ -286,7 +286,7 @@ class Trainer::Impl {
       copy_network(*network_, meta_->weights());
       worlds_->reset();
     } else if (learner_->requirements().steps > 0) {
-      worlds_->begin_episodes();
+      worlds_->begin_next_episodes();
     }
   }
 
@@ -358,7 +358,7 @@ class Trainer::Impl {
     {
       const auto timed = stage_timer_.enter(StageTimer::Stage::kAdvantages);
       std::vector<float> last;
-      if (validates) last = collector_.last_values();
+      if (validates) last = collector_.current_values();
       returns = learner_->compute_advantages({rollout, last, worlds_->count(), config_.group,
                                               config_.horizon_s, counters_.reward_scale, ranks_,
                                               *network_, *mean_network_, threads_,

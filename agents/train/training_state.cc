@@ -50,10 +50,10 @@ void write_state(const StateFiles& files, const fs::path& folder) {
   AtomicDirectory out(folder);
   Json list;
   for (const auto& [name, bytes] : files) {
-    write_file_atomic(out.path() / name, bytes);
+    write_file_atomic(out.temporary_path() / name, bytes);
     list[name] = sha256_hex(bytes);
   }
-  write_file_atomic(out.path() / kList, list.dump(2) + "\n");
+  write_file_atomic(out.temporary_path() / kList, list.dump(2) + "\n");
   out.commit();
 }
 

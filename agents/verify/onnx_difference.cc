@@ -84,10 +84,11 @@ OnnxDifference onnx_difference(const Checkpoint& checkpoint) {
   if (checkpoint.onnx.empty()) return {{}, "the checkpoint has no model.onnx"};
   // Never committed, so that the destructor removes it.
   const AtomicDirectory folder(std::filesystem::temp_directory_path() / "yardmaster-onnx");
-  write_file_atomic(folder.path() / "model.onnx", checkpoint.onnx);
-  write_file_atomic(folder.path() / "golden.safetensors", to_safetensors(checkpoint.golden));
-  write_file_atomic(folder.path() / "run.py", kScript);
-  const std::string at = folder.path().string();
+  write_file_atomic(folder.temporary_path() / "model.onnx", checkpoint.onnx);
+  write_file_atomic(folder.temporary_path() / "golden.safetensors",
+                    to_safetensors(checkpoint.golden));
+  write_file_atomic(folder.temporary_path() / "run.py", kScript);
+  const std::string at = folder.temporary_path().string();
   const ExitResult ended = run_shell(fmt::format("'{}' '{}/run.py' '{}'", python(), at, at));
   const bool no_python = ended.code == 126 || ended.code == 127;  // exit codes of the shell
   if (no_python || ended.code == kNoRuntime) {
@@ -99,7 +100,8 @@ OnnxDifference onnx_difference(const Checkpoint& checkpoint) {
   const ObservationShape shape = make_agent(checkpoint.agent, {})->shape();
   const auto width = static_cast<size_t>(shape.actions());
   const auto golden = unpack_golden(checkpoint.golden, shape, "golden.safetensors");
-  const Tensors answer = from_safetensors(read_file(folder.path() / "answer.safetensors"), where);
+  const Tensors answer =
+      from_safetensors(read_file(folder.temporary_path() / "answer.safetensors"), where);
   const std::vector<float>& logits = answer.at("logits").data;
   YARD_CHECK(logits.size() == golden.size() * width, "one output per golden state");
   double most = 0;

@@ -53,8 +53,8 @@ BasicBatchEnv<T>::BasicBatchEnv(std::vector<EnvSpec> env_specs, const BasicBatch
   }
   signature_ = signature_of(env_specs_, config_);
   const auto n = static_cast<size_t>(config.worlds);
-  jobs_.resize(n * window_size());
-  final_jobs_.resize(n * window_size());
+  jobs_.resize(n * floats_per_window());
+  final_jobs_.resize(n * floats_per_window());
   cluster_.resize(n * shape_.cluster_features);
   final_cluster_.resize(n * shape_.cluster_features);
   mask_.resize(n * shape_.actions());
@@ -122,11 +122,11 @@ template <Task T>
 void BasicBatchEnv<T>::reset() {
   begun_ = true;
   for (const auto& p : instances_) p->episode = -1;
-  begin_episodes();
+  begin_next_episodes();
 }
 
 template <Task T>
-void BasicBatchEnv<T>::begin_episodes() {
+void BasicBatchEnv<T>::begin_next_episodes() {
   pool_->run(config_.worlds, [this](int from, int to) {
     for (int n = from; n < to; ++n) begin_episode(n);
   });
@@ -154,7 +154,7 @@ double BasicBatchEnv<T>::elapsed_s(int world) const {
 template <Task T>
 void BasicBatchEnv<T>::bind_to_tensors(Observation& observation, int world, const Tensors& tensors,
                                        int32_t nonzero_rows) const {
-  observation.jobs = tensors.jobs + world * window_size();
+  observation.jobs = tensors.jobs + world * floats_per_window();
   observation.cluster = tensors.cluster + world * shape_.cluster_features;
   observation.mask = tensors.mask + world * shape_.actions();
   observation.filled = nonzero_rows;
@@ -233,7 +233,7 @@ bool BasicBatchEnv<T>::advance_to_choice(int world) {
       episode_state.agent_memory.cache.reset();
       config_.task->on_events(episode_state.view, episode_state.agent_memory);
       config_.task->begin_decision(episode_state.view, episode_state.agent_memory);
-      if (continue_decision(world)) return true;
+      if (continue_or_commit_decision(world)) return true;
     } else {
       if (!T::on_events(episode_state.view, config_.task, episode_state.memory_bytes())) continue;
       observe_world(world);
@@ -245,7 +245,7 @@ bool BasicBatchEnv<T>::advance_to_choice(int world) {
 
 // Observes if the agent lists actions in the current decision, else closes it and returns false.
 template <Task T>
-bool BasicBatchEnv<T>::continue_decision(int world) {
+bool BasicBatchEnv<T>::continue_or_commit_decision(int world) {
   if constexpr (!DeviceTask<T>) {
     EpisodeState& episode_state = *instances_[static_cast<size_t>(world)]->episode_state;
     episode_state.list_actions(*config_.task);
@@ -264,7 +264,7 @@ bool BasicBatchEnv<T>::continue_decision(int world) {
 
 // Rebuilds the current decision after its draft was undone.
 template <Task T>
-void BasicBatchEnv<T>::replay_actions(EpisodeState& episode_state) const {
+void BasicBatchEnv<T>::rebuild_decision(EpisodeState& episode_state) const {
   episode_state.draft.reset();
   if constexpr (!DeviceTask<T>) {
     const Agent& agent = *config_.task;
@@ -329,7 +329,7 @@ void BasicBatchEnv<T>::step_world(int world, int32_t action) {
     config_.task->apply(episode_state.view, episode_state.agent_memory,
                         episode_state.list.at(action), episode_state.draft);
     episode_state.actions_taken.push_back(action);
-    if (!continue_decision(world)) continues = advance_to_choice(world);
+    if (!continue_or_commit_decision(world)) continues = advance_to_choice(world);
   } else if (action != T::kNothing) {
     const int32_t slot = p.observation.slots[action];
     T::apply(episode_state.view, config_.task, episode_state.memory_bytes(), slot,
@@ -348,7 +348,8 @@ void BasicBatchEnv<T>::step_world(int world, int32_t action) {
   if (continues && !cut) return;
   ending_[i] = continues ? Ending::kTruncated : Ending::kTerminated;
   if (cut) {
-    std::copy_n(p.observation.jobs, window_size(), final_jobs_.begin() + world * window_size());
+    std::copy_n(p.observation.jobs, floats_per_window(),
+                final_jobs_.begin() + world * floats_per_window());
     std::copy_n(p.observation.cluster, shape_.cluster_features,
                 final_cluster_.begin() + world * shape_.cluster_features);
     final_rows_[i] = rows_[i];
@@ -397,7 +398,7 @@ std::vector<std::byte> BasicBatchEnv<T>::save() const {
     episode_state.draft.undo_to(0);
     put(episode_state.world.raw_state().data(), episode_state.world.raw_state().size());
     put(episode_state.actions_taken.data(), episode_state.actions_taken.size() * sizeof(int32_t));
-    replay_actions(episode_state);
+    rebuild_decision(episode_state);
   }
   const std::string hash = hash_of(signature_, std::span(out).subspan(kHashBytes));
   std::memcpy(out.data(), hash.data(), kHashBytes);
@@ -430,8 +431,8 @@ void BasicBatchEnv<T>::restore(std::span<const std::byte> saved) {
     apply(episode_state.world.raw_state().data(), episode_state.world.raw_state().size());
     episode_state.actions_taken.resize(static_cast<size_t>(p.actions_taken));
     apply(episode_state.actions_taken.data(), episode_state.actions_taken.size() * sizeof(int32_t));
-    episode_state.world.rebuild_event_queue();
-    replay_actions(episode_state);
+    episode_state.world.invalidate_event_queue();
+    rebuild_decision(episode_state);
     if (DeviceTask<T> || p.is_done == 0) observe_world(static_cast<int>(n));
   }
 }
@@ -448,12 +449,12 @@ void BasicBatchEnv<T>::fork(int from, int to) {
   b.episode_state->memory = a.episode_state->memory;
   b.episode_state->world.copy_from(a.episode_state->world);
   b.episode_state->actions_taken = a.episode_state->actions_taken;
-  replay_actions(*a.episode_state);
-  replay_actions(*b.episode_state);
+  rebuild_decision(*a.episode_state);
+  rebuild_decision(*b.episode_state);
   if (DeviceTask<T> || b.is_done == 0) observe_world(to);
 }
 
-template class BasicBatchEnv<AgentTask>;
+template class BasicBatchEnv<AnyAgentTask>;
 template class BasicBatchEnv<JobSelectionTask>;
 
 }  // namespace yard

@@ -33,12 +33,12 @@ struct BasicBatchConfig {
   int episode_jobs = 256;
   int max_decisions = 0;          // decisions after which an episode is truncated; 0: never
   bool prior = true;              // false: the caller does not need prior()
-  bool wait_at_end = false;       // a finished world pauses until begin_episodes()
+  bool wait_at_end = false;       // a finished world pauses until begin_next_episodes()
   bool exploration_mask = false;  // true: the caller needs exploration_mask()
   uint64_t seed = 1;
   typename T::Config task = {};
 };
-using BatchConfig = BasicBatchConfig<AgentTask>;
+using BatchConfig = BasicBatchConfig<AnyAgentTask>;
 
 // A cluster and the jobs that are played on it.
 struct EnvSpec {
@@ -80,7 +80,7 @@ class BasicBatchEnv {
   void step(std::span<const int32_t> actions);
 
   // Starts every world's next episode, and abandons episodes in progress.
-  void begin_episodes();
+  void begin_next_episodes();
   bool is_done(int world) const;
 
   int32_t num_waiting(int world) const;
@@ -140,13 +140,13 @@ class BasicBatchEnv {
   void throw_if_no_decisions() const;
   void step_world(int world, int32_t action);
   bool advance_to_choice(int world);
-  bool continue_decision(int world);
-  void replay_actions(EpisodeState& episode_state) const;
+  bool continue_or_commit_decision(int world);
+  void rebuild_decision(EpisodeState& episode_state) const;
   void observe_world(int world);
   double cumulative_reward(EpisodeState& episode_state, double job_s) const;
   void bind_to_tensors(Observation& observation, int world, const Tensors& tensors,
                        int32_t nonzero_rows) const;
-  int64_t window_size() const { return int64_t{shape_.rows} * shape_.row_features; }
+  int64_t floats_per_window() const { return int64_t{shape_.rows} * shape_.row_features; }
   void select_env_spec(EnvInstance& instance, int32_t env_spec);
   int32_t draw_env_spec(const Rng& rng) const;
 
@@ -168,7 +168,7 @@ class BasicBatchEnv {
   Tensors at_{}, next_{};  // buffers of the current and the next observations
 };
 
-using BatchEnv = BasicBatchEnv<AgentTask>;
+using BatchEnv = BasicBatchEnv<AnyAgentTask>;
 using SelectEnv = BasicBatchEnv<JobSelectionTask>;
 
 }  // namespace yard

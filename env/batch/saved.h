@@ -42,7 +42,7 @@ std::string signature_of(const std::vector<EnvSpec>& env_specs, const BasicBatch
     append_bytes(all, value);
   }
   append_bytes(all, config.seed);
-  if constexpr (std::same_as<T, AgentTask>) {
+  if constexpr (std::same_as<T, AnyAgentTask>) {
     all += config.task->feature_schema("");
     for (const auto& [key, value] : config.task->settings()) all += key + '=' + value + '\n';
   }

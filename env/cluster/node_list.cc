@@ -51,7 +51,7 @@ void NodeRows::fail(int column, const std::string& expected) const {
       expected, "'" + std::string(said) + "'");
 }
 
-std::string NodeRows::text(int column) const {
+std::string NodeRows::non_empty_text(int column) const {
   if (field(column).empty()) fail(column, "a " + columns_[column]);
   return std::string(field(column));
 }

@@ -8,7 +8,7 @@
 
 namespace yard {
 
-struct NodeListEntry {
+struct ListedNode {
   std::string name, type;
   int32_t gpus = 0;
   double cpus = 0, mem_gib = 0;
@@ -26,7 +26,7 @@ class NodeListReader {
 
   virtual ~NodeListReader() = default;
   // Reads a list. Throws InputError, citing `name` with line and column.
-  virtual std::vector<NodeListEntry> read(std::string_view text, const std::string& name) const = 0;
+  virtual std::vector<ListedNode> read(std::string_view text, const std::string& name) const = 0;
 };
 
 // Reads the rows of a list as comma-separated fields.
@@ -41,7 +41,7 @@ class NodeRows {
   bool next();
 
   // Returns a field, by index into `columns`. Throws InputError if the field is not of that type.
-  std::string text(int column) const;  // not empty
+  std::string non_empty_text(int column) const;  // not empty
   int64_t integer(int column, int64_t lowest, int64_t highest) const;
   std::string_view field(int column) const { return fields_[at_[column]]; }
   [[noreturn]] void fail(int column, const std::string& expected) const;

@@ -10,20 +10,20 @@ namespace yard {
 namespace {
 
 struct LingjunNodes final : NodeListReader {
-  std::vector<NodeListEntry> read(std::string_view text, const std::string& name) const override {
+  std::vector<ListedNode> read(std::string_view text, const std::string& name) const override {
     enum { kHost, kDsw, kPsw, kAsw };
     NodeRows rows(text, name, {"ip", "DSW", "PSW", "ASW"}, true);
-    std::vector<NodeListEntry> out;
+    std::vector<ListedNode> out;
     std::map<std::string, int32_t> racks, pods;
     const auto id = [](std::map<std::string, int32_t>& ids, const std::string& key) {
       return ids.try_emplace(key, static_cast<int32_t>(ids.size())).first->second;
     };
     while (rows.next()) {
-      NodeListEntry node;
-      node.name = rows.text(kHost);
-      const std::string pod = rows.text(kDsw) + "," + rows.text(kPsw);
+      ListedNode node;
+      node.name = rows.non_empty_text(kHost);
+      const std::string pod = rows.non_empty_text(kDsw) + "," + rows.non_empty_text(kPsw);
       node.pod = id(pods, pod);
-      node.rack = id(racks, pod + "," + rows.text(kAsw));
+      node.rack = id(racks, pod + "," + rows.non_empty_text(kAsw));
       out.push_back(node);
     }
     return out;

@@ -8,17 +8,17 @@ namespace yard {
 namespace {
 
 struct OpenbNodes final : NodeListReader {
-  std::vector<NodeListEntry> read(std::string_view text, const std::string& name) const override {
+  std::vector<ListedNode> read(std::string_view text, const std::string& name) const override {
     enum { kName, kCpu, kMem, kGpus, kModel };
     NodeRows rows(text, name, {"sn", "cpu_milli", "memory_mib", "gpu", "model"}, true);
-    std::vector<NodeListEntry> out;
+    std::vector<ListedNode> out;
     while (rows.next()) {
-      NodeListEntry node;
-      node.name = rows.text(kName);
+      ListedNode node;
+      node.name = rows.non_empty_text(kName);
       node.gpus = static_cast<int32_t>(rows.integer(kGpus, 0, kMaxGpusPerNode));
       node.cpus = static_cast<double>(rows.integer(kCpu, 0, 1'000'000'000)) / 1000;
       node.mem_gib = static_cast<double>(rows.integer(kMem, 0, 1'000'000'000)) / 1024;
-      if (node.gpus > 0) node.type = rows.text(kModel);
+      if (node.gpus > 0) node.type = rows.non_empty_text(kModel);
       if (node.gpus == 0 && !rows.field(kModel).empty()) {
         rows.fail(kModel, "no model on a node without GPUs");
       }

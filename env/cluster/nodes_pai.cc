@@ -30,18 +30,18 @@ std::string_view first_of_tar(std::string_view text, const std::string& name) {
 }
 
 struct PaiNodes final : NodeListReader {
-  std::vector<NodeListEntry> read(std::string_view text, const std::string& name) const override {
+  std::vector<ListedNode> read(std::string_view text, const std::string& name) const override {
     enum { kName, kType, kCpu, kMem, kGpus };
     NodeRows rows(first_of_tar(text, name), name,
                   {"machine", "gpu_type", "cap_cpu", "cap_mem", "cap_gpu"}, false);
-    std::vector<NodeListEntry> out;
+    std::vector<ListedNode> out;
     while (rows.next()) {
-      NodeListEntry node;
-      node.name = rows.text(kName);
+      ListedNode node;
+      node.name = rows.non_empty_text(kName);
       node.gpus = static_cast<int32_t>(rows.integer(kGpus, 0, kMaxGpusPerNode));
       node.cpus = static_cast<double>(rows.integer(kCpu, 0, 1'000'000));
       node.mem_gib = static_cast<double>(rows.integer(kMem, 0, 1'000'000));
-      const std::string type = rows.text(kType);
+      const std::string type = rows.non_empty_text(kType);
       if ((type == "CPU") != (node.gpus == 0)) {
         rows.fail(kType, node.gpus == 0 ? "CPU, as the node has no GPUs" : "a GPU type");
       }

@@ -174,7 +174,7 @@ class NodesReader {
     return node;
   }
 
-  void place(const Group& group, int64_t i, const NodeListEntry& listed, Node& node) {
+  void place(const Group& group, int64_t i, const ListedNode& listed, Node& node) {
     const YamlMap& map = *group.map;
     int64_t rack = map.integer("rack", 0, 0, kMaxId);
     int64_t pod = map.integer("pod", 0, 0, kMaxId);
@@ -230,7 +230,7 @@ class NodesReader {
         Registry<NodeListReader>::make(group.format, {})->read(read_decompressed_file(path), path);
     std::set<std::string> names;
     const size_t first = spec_.nodes.size();
-    for (const NodeListEntry& one : listed) {
+    for (const ListedNode& one : listed) {
       if (!names.insert(one.name).second) {
         throw InputError(path, "each node once", "'" + one.name + "' again");
       }

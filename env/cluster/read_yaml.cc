@@ -68,7 +68,7 @@ void read_models(const YamlMap& models, ClusterSpec& spec) {
   for (const std::string& name : models.keys()) {
     const YamlMap map(models.file(), models[name], "a model",
                       {"spread", "gradient_mib", "step_ms", "suffers", "presses"});
-    ModelTraits& model = spec.models[name];
+    ModelSlowdowns& model = spec.models[name];
     model.spread = map.number("spread", 1, kMinSpeed, 1);
     model.sensitivity = map.number("suffers", 0, 0, kMaxNeighbours);
     model.pressure = map.number("presses", 0, 0, kMaxNeighbours);

@@ -92,7 +92,7 @@ struct Slowdowns {
 
 // Effects of placement and neighbours on jobs of a model, as given by the cluster.
 // GpuType::speed_of_model has the model's speeds, docs/design/speed.md the formulas.
-struct ModelTraits {
+struct ModelSlowdowns {
   double spread = 1;  // factor on the speed of a job on more nodes than needed
   // If gradient_mib and step_ms are given, an exchange over the cluster's links replaces `spread`.
   double gradient_mib = 0;  // size of one replica's gradients per exchange
@@ -109,9 +109,9 @@ struct ClusterSpec {
   std::array<TierSpec, kTiers> tiers{};
   std::vector<Tenant> tenants;
   Slowdowns slowdowns;
-  std::map<std::string, ModelTraits> models;  // by model name
-  bool one_type = false;                      // the GPUs of a job must all be of one type
-  bool choose_exchange = false;               // the scheduler sets the all-reduce of a job
+  std::map<std::string, ModelSlowdowns> models;  // by model name
+  bool one_type = false;                         // the GPUs of a job must all be of one type
+  bool choose_exchange = false;                  // the scheduler sets the all-reduce of a job
 
   int total_gpus() const;
   int max_gpus_per_node() const;

@@ -136,20 +136,20 @@ std::string YamlMap::text(const std::string& key) const {
   return file_->text(*node, key + " as non-empty text");
 }
 
-std::string YamlMap::path(const std::string& key) const { return path_of(key, text(key)); }
+std::string YamlMap::path(const std::string& key) const { return resolve_path(key, text(key)); }
 
 std::vector<std::string> YamlMap::paths(const std::string& key) const {
   const YAML::Node value = (*this)[key];
   if (!value.IsSequence()) return {path(key)};
   std::vector<std::string> out;
   for (const auto& item : value) {
-    out.push_back(path_of(key, file_->text(item, "files in " + key)));
+    out.push_back(resolve_path(key, file_->text(item, "files in " + key)));
   }
   if (out.empty()) fail(key, "a file, or a list of them", "none");
   return out;
 }
 
-std::string YamlMap::path_of(const std::string& key, const std::string& text) const {
+std::string YamlMap::resolve_path(const std::string& key, const std::string& text) const {
   namespace fs = std::filesystem;
   constexpr std::string_view kTraces = "$YARD_TRACES/";
   const auto in = [](const fs::path& folder, std::string_view rest) {

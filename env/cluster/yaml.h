@@ -69,7 +69,7 @@ class YamlMap {
   struct Entry;
 
   const YAML::Node* find(const std::string& key) const;
-  std::string path_of(const std::string& key, const std::string& text) const;
+  std::string resolve_path(const std::string& key, const std::string& text) const;
 
   const YamlFile* file_;
   std::string where_, what_;

@@ -11,7 +11,7 @@ namespace yard {
 enum class Attained : uint8_t { kTime, kWork };
 
 inline int64_t attained_us(const View& view, int32_t slot, Attained attained) {
-  return attained == Attained::kWork ? view.worked_us(slot) : view.attained_us(slot);
+  return attained == Attained::kWork ? view.work_done_in_whole_us(slot) : view.attained_us(slot);
 }
 
 }  // namespace yard

@@ -24,7 +24,7 @@ void HazardEvents::scan(const View& view) {
   for (int32_t i = 0; i < view.num_held(); ++i) scan(view, view.held(i));
 }
 
-void HazardEvents::advance(const View& view) {
+void HazardEvents::update_tracked_jobs(const View& view) {
   for (const JobProgress& m : progress_) {
     tracked_[m.slot] = view.finished(m.slot) ? TrackedJob{} : TrackedJob{1, m.bins, m.next_us, 0};
   }

@@ -15,7 +15,7 @@ namespace yard {
 
 // Returns the job's time limit; negative if the limit is unset or hidden from the policy.
 inline int64_t visible_limit_us(const View& view, int32_t slot) {
-  return view.level() >= Level::kEstimate ? view.limit_us(slot) : kNone;
+  return view.level() >= InformationLevel::kEstimate ? view.limit_us(slot) : kNone;
 }
 
 // A job that reached a bin has passed the bin, ended in it, or was stopped in it by its limit.
@@ -29,12 +29,12 @@ struct HazardEvent {
 class HazardEvents {
  public:
   static size_t bytes(const View& view) {
-    return BumpAllocator::bytes<TrackedJob>(view.capacity());
+    return BumpAllocator::bytes<TrackedJob>(view.num_slots());
   }
 
   // Requires: `bump` gives the same memory at every decision, filled with zeros before the first.
   HazardEvents(const View& view, BumpAllocator& bump, Attained attained)
-      : tracked_(bump.allocate<TrackedJob>(view.capacity())), attained_(attained) {}
+      : tracked_(bump.allocate<TrackedJob>(view.num_slots())), attained_(attained) {}
 
   // Progress of a job that started, passed a bin or ended.
   struct JobProgress {
@@ -51,7 +51,7 @@ class HazardEvents {
   // Returns the bin that a started job had reached when it was last seen.
   int32_t bin(int32_t slot) const { return tracked_[slot].bins; }
 
-  void advance(const View& view);
+  void update_tracked_jobs(const View& view);
 
  private:
   struct TrackedJob {

@@ -16,7 +16,7 @@ class Recalibration {
   };
 
   // Begins a job that has ended. The following calls of learn() are about predictions for this job.
-  void begin_ended_job() { jobs_ = jobs_ * kKeepJobs + 1; }
+  void count_ended_job() { jobs_ = jobs_ * kKeepJobs + 1; }
 
   // Records that the end fell between two predicted shares. Requires: 0 <= least <= most <= 1.
   void learn(double least, double most) {

@@ -33,7 +33,7 @@ void Survival::on_events(const View& view) {
   update_prior_strengths(view);
   learn(view);
   update_siblings(view);
-  events_.advance(view);
+  events_.update_tracked_jobs(view);
   if (*ready_ == 0 || !events_.events().empty()) update_size_hazards();
   *ready_ = 1;
 }

@@ -34,17 +34,17 @@ class Survival {
   void on_events(const View& view);
 
   // A job that started, passed a bin or ended. Predictions for its siblings may have changed.
-  struct Change {
+  struct ChangedJob {
     int64_t submit_us;
     int32_t user, gpus;
   };
-  const std::vector<Change>& changes() const { return changes_; }
+  const std::vector<ChangedJob>& changed_jobs() const { return changes_; }
 
   // Returns whether a change affects the layer of siblings of the job in `slot`.
-  static bool may_affect(const View& view, int32_t slot, const Change& changes) {
-    const int64_t apart_us = view.submit_us(slot) - changes.submit_us;
-    return changes.user == view.user(slot) && changes.gpus == view.gpus(slot) &&
-           apart_us <= kFarUs && -apart_us <= kFarUs;
+  static bool may_affect(const View& view, int32_t slot, const ChangedJob& other) {
+    const int64_t apart_us = view.submit_us(slot) - other.submit_us;
+    return other.user == view.user(slot) && other.gpus == view.gpus(slot) && apart_us <= kFarUs &&
+           -apart_us <= kFarUs;
   }
 
   // Returns the job's limit of attained time, or kUnlimitedUs if it is hidden, unset or passed.
@@ -121,8 +121,8 @@ class Survival {
   EndPositionsInBins* ends_within_bin_;  // (G)     shares computed from end_counts_
   LatestStartedJobs* siblings_;  // (G + U) by user, or by size class where the trace has no users
   HazardEvents events_;
-  int32_t* ready_;               // (1)
-  std::vector<Change> changes_;  // changes of this decision
+  int32_t* ready_;                   // (1)
+  std::vector<ChangedJob> changes_;  // changes of this decision
 };
 
 }  // namespace yard

@@ -10,7 +10,7 @@
 
 namespace yard {
 
-template <Level kMaxLevel, class Base, Attained kAttained = Attained::kTime>
+template <InformationLevel kMaxLevel, class Base, Attained kAttained = Attained::kTime>
 struct SurvivalPriorityIndex {
   struct Config : Base {
     double gittins = 0.85, blind = 0, blind_s = 3600;
@@ -29,12 +29,12 @@ struct SurvivalPriorityIndex {
         "a search several times faster; 0: recomputed at every decision");
     }
   };
-  static constexpr Level kLevel = kMaxLevel;
+  static constexpr InformationLevel kLevel = kMaxLevel;
 
   explicit SurvivalPriorityIndex(const Config& c)
       : config(c), keep_us(static_cast<int64_t>(c.keep_s * 1e6)) {}
   static size_t bytes(const View& view) {
-    return Survival::bytes(view) + BumpAllocator::bytes<CachedValue>(view.capacity());
+    return Survival::bytes(view) + BumpAllocator::bytes<CachedValue>(view.num_slots());
   }
 
   struct CachedValue {
@@ -65,7 +65,7 @@ struct SurvivalPriorityIndex {
         : source_(source),
           view_(view),
           survival_(view, bump, kAttained),
-          cache_(bump.allocate<CachedValue>(view.capacity())) {}
+          cache_(bump.allocate<CachedValue>(view.num_slots())) {}
 
     double seconds(int32_t slot) {
       if (source_.keep_us == 0) return compute(slot);
@@ -78,8 +78,8 @@ struct SurvivalPriorityIndex {
     int64_t attained_us(int32_t slot) const { return yard::attained_us(view_, slot, kAttained); }
 
     void forget_if_changed(int32_t slot) {
-      for (const Survival::Change& changes : survival_.changes()) {
-        if (Survival::may_affect(view_, slot, changes)) cache_[slot] = {};
+      for (const Survival::ChangedJob& other : survival_.changed_jobs()) {
+        if (Survival::may_affect(view_, slot, other)) cache_[slot] = {};
       }
     }
 

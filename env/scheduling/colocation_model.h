@@ -61,8 +61,8 @@ class ColocationModel {
   Terms terms(int32_t slot, std::span<const Piece> pieces, const StartingJob& starting_job) const;
   double predicted_time_per_work(int32_t slot, std::span<const Piece> pieces,
                                  const StartingJob& starting_job) const;
-  int job_type(int32_t slot) const {
-    return std::max(0, throughput_model_.model_index(slot)) % kTypes;
+  int model_type(int32_t slot) const {
+    return std::max(0, throughput_model_.model_variant_index(slot)) % kTypes;
   }
   double cpu_overcommit(int32_t node, const StartingJob& starting_job) const;
 

@@ -31,7 +31,7 @@ ExchangeInterferenceTerms::LinkVariables ExchangeInterferenceTerms::variables(
   out.time = 1 / std::max(out.isolated.speed, 1e-3);
   out.exchange = exchange;
   out.spread = pieces.size() > 1;
-  out.model = std::max(0, throughput_model_.model_index(slot)) % kModels;
+  out.model = std::max(0, throughput_model_.model_variant_index(slot)) % kModels;
   for (const Piece& p : pieces) {
     int32_t others = 0;
     for (const NodeOccupant& other : throughput_model_.occupants(p.node)) {

@@ -21,12 +21,12 @@ class InterferenceModel {
   using Terms = typename Fit::Terms;
 
   static size_t bytes(const View& view) {
-    return BumpAllocator::bytes<Fit>(1) + BumpAllocator::bytes<RunningJobSample>(view.capacity());
+    return BumpAllocator::bytes<Fit>(1) + BumpAllocator::bytes<RunningJobSample>(view.num_slots());
   }
 
   // Requires: the memory of `bump` is zero before the first use.
   InterferenceModel(const View& view, BumpAllocator& bump)
-      : fit_(bump.allocate<Fit>(1)), samples_(bump.allocate<RunningJobSample>(view.capacity())) {}
+      : fit_(bump.allocate<Fit>(1)), samples_(bump.allocate<RunningJobSample>(view.num_slots())) {}
 
   // Sets the initial weights, which count as one observation. Later calls have no effect.
   void begin(const Terms& start) const { fit_->begin(start, 1); }
@@ -42,7 +42,7 @@ class InterferenceModel {
       const int64_t ran_us = view.attained_us(slot) - before.attained_us;
       if (ran_us < kMinUs) continue;
       const auto ran = static_cast<double>(ran_us);
-      const auto worked = static_cast<double>(view.worked_us(slot) - before.worked_us);
+      const auto worked = static_cast<double>(view.work_done_in_whole_us(slot) - before.worked_us);
       fit_->learn(before.terms, ran / std::max(worked, ran / kMaxTime));
     }
   }
@@ -53,7 +53,7 @@ class InterferenceModel {
     for (int32_t slot = 0; slot < view.slot_high_water(); ++slot) samples_[slot].runs = false;
     for (const int32_t slot : view.held()) {
       if (view.phase(slot) != Phase::kRunning) continue;
-      samples_[slot] = {terms_of(slot), view.attained_us(slot), view.worked_us(slot),
+      samples_[slot] = {terms_of(slot), view.attained_us(slot), view.work_done_in_whole_us(slot),
                         view.ref(slot).generation, true};
     }
   }

@@ -9,7 +9,7 @@ namespace yard {
 
 JointScheduler::Columns JointScheduler::columns(const View& view, std::byte* memory) {
   BumpAllocator bump(memory);
-  const int32_t slots = view.capacity();
+  const int32_t slots = view.num_slots();
   Columns at{};
   at.now = bump.allocate<RoundState>(1);
   at.since_us = bump.allocate<int64_t>(slots);
@@ -20,7 +20,7 @@ JointScheduler::Columns JointScheduler::columns(const View& view, std::byte* mem
 }
 
 size_t JointScheduler::bytes(const View& view) {
-  const int32_t slots = view.capacity();
+  const int32_t slots = view.num_slots();
   return BumpAllocator::bytes<RoundState>(1) + BumpAllocator::bytes<int64_t>(slots) +
          BumpAllocator::bytes<JobStats>(slots) +
          BumpAllocator::bytes<double>(view.spec().num_types) +
@@ -32,7 +32,7 @@ void JointScheduler::on_events(const View& view, std::byte* memory) {
   for (int32_t i = 0; i < view.num_changed(); ++i) {
     const int32_t slot = view.changed(i);
     at.since_us[slot] =
-        view.phase(slot) == Phase::kRunning ? view.unchanged_since_us(slot) : view.now_us();
+        view.phase(slot) == Phase::kRunning ? view.phase_or_rate_since_us(slot) : view.now_us();
   }
 }
 
@@ -128,7 +128,7 @@ double JointScheduler::key(int32_t slot, double seconds) const {
 
 JointScheduler::Rank JointScheduler::waiting_rank(int32_t slot) const {
   const double waited_h =
-      static_cast<double>(view_.now_us() - view_.unchanged_since_us(slot)) / 3.6e9;
+      static_cast<double>(view_.now_us() - view_.phase_or_rate_since_us(slot)) / 3.6e9;
   const double by_wait = config_.order_by_wait * log2_coarse(1 + waited_h);
   return {key(slot, job_stats(slot).left_s) + by_wait, view_.serial(slot)};
 }
@@ -197,7 +197,7 @@ void JointScheduler::list_options() {
   const int32_t slot = round_.current_job;
   options_.clear();
   if (!round_.running) {
-    const bool alike = !throughput_model_.has_measured_speed(slot);
+    const bool alike = !throughput_model_.has_speed_in_tables(slot);
     if (alike && unplaceable_.contains(view_.request_class(slot))) return;
     // Without the wait: otherwise a victim would gain by its wait and preempt in turn.
     current_rank_ = {key(slot, job_stats(slot).left_s), view_.serial(slot)};
@@ -300,7 +300,7 @@ double JointScheduler::ideal_score(int32_t slot) const {
 // The score below which a waiting job keeps waiting.
 double JointScheduler::min_score_to_start(int32_t slot) const {
   const double waited_s =
-      static_cast<double>(view_.now_us() - view_.unchanged_since_us(slot)) * 1e-6;
+      static_cast<double>(view_.now_us() - view_.phase_or_rate_since_us(slot)) * 1e-6;
   return ideal_score(slot) + log2_coarse(config_.rate_floor) - waited_s / config_.patience_s +
          config_.hold_by_length * job_stats(slot).length + config_.hold_by_size * size(slot) +
          config_.hold_by_queue * round_.queue;

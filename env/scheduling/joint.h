@@ -127,7 +127,7 @@ class JointScheduler {
   double key(int32_t slot, double seconds) const;
   double stop_and_resume_cost_s(int32_t slot) const;
   bool movable(int32_t slot) const;
-  bool preemptible_for(int32_t a, int32_t b) const;
+  bool preemptible_for(int32_t running_job, int32_t starting_job) const;
 
   void compute_job_stats(const std::vector<int32_t>& live);
   void list_running_jobs_to_visit();

@@ -18,11 +18,11 @@ constexpr double kBeyondAnyDistance = 10;
 double last_fall(const View& view, int32_t slot, double iteration) {
   if (iteration < 2) return 1;
   if (!view.has_training_metric(slot)) return 1 / (iteration - 1);
-  const int64_t now_us = view.worked_us(slot) / kIterationUs * kIterationUs;
-  const double now = view.training_metric_after(slot, now_us);
+  const int64_t now_us = view.work_done_in_whole_us(slot) / kIterationUs * kIterationUs;
+  const double now = view.past_training_metric_at(slot, now_us);
   const double all = std::abs(view.training_metric_at_start(slot) - now);
   if (all == 0) return 1 / (iteration - 1);
-  return std::min(std::abs(view.training_metric_after(slot, now_us - kIterationUs) - now) / all,
+  return std::min(std::abs(view.past_training_metric_at(slot, now_us - kIterationUs) - now) / all,
                   1.0);
 }
 
@@ -54,7 +54,7 @@ MlfsJobState mlfs_job_state(const View& view, const RunEstimate& total_s, int32_
   const int64_t ran_us = view.attained_us(slot);
   MlfsJobState job;
   job.urgency = static_cast<double>(std::max<int64_t>(view.priority(slot), 1));
-  job.iteration = static_cast<double>(1 + view.worked_us(slot) / kIterationUs);
+  job.iteration = static_cast<double>(1 + view.work_done_in_whole_us(slot) / kIterationUs);
   job.last_fall = last_fall(view, slot, job.iteration);
   if (view.first_deadline_us(slot) != kNone) {
     job.to_deadline_h =
@@ -84,7 +84,8 @@ double mlf_priority(const View& view, const RunEstimate& total_s,
 }
 
 double mlfs_progress_to_target(const View& view, int32_t slot) {
-  const double first = view.training_metric_at_start(slot), way = view.enough(slot) - first;
+  const double first = view.training_metric_at_start(slot),
+               way = view.sufficient_metric(slot) - first;
   if (way == 0) return 1;
   return std::clamp((view.training_metric_now(slot) - first) / way, 0.0, 1.0);
 }
@@ -95,7 +96,7 @@ std::vector<MlfsPreemptibleJob> mlfs_preemptible_jobs(const View& view, const Ru
   if (!view.may_preempt()) return out;
   for (const int32_t slot : view.held()) {
     if (view.phase(slot) != Phase::kRunning || !view.preemptible(slot)) continue;
-    const double ran_s = 1e-6 * static_cast<double>(view.now_us() - view.until_us(slot));
+    const double ran_s = 1e-6 * static_cast<double>(view.now_us() - view.transition_end_us(slot));
     if (ran_s <= 0 || ran_s < rule.quantum_s) continue;  // preemption would gain nothing
     out.push_back({slot, mlf_priority(view, total_s, rule.weights, slot)});
   }
@@ -112,7 +113,7 @@ int32_t mlfs_preemption_budget(const View& view, const RunEstimate& total_s,
     const Phase phase = view.phase(slot);
     if (phase == Phase::kStopping) return 0;
     if (phase != Phase::kWaiting || view.times_preempted(slot) == 0) continue;
-    if (view.now_us() - view.unchanged_since_us(slot) < rule.round_length_us()) return 0;
+    if (view.now_us() - view.phase_or_rate_since_us(slot) < rule.round_length_us()) return 0;
   }
   const auto holders = static_cast<double>(mlfs_preemptible_jobs(view, total_s, rule).size());
   return static_cast<int32_t>(std::ceil(rule.stopped_share * holders));

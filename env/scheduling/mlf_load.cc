@@ -53,11 +53,11 @@ bool mlfs_is_cluster_overloaded(const View& view, const MlfsLoadControlSettings&
 }
 
 std::optional<double> mlfs_extrapolated_final_metric(const View& view, int32_t slot) {
-  const int64_t half_us = view.worked_us(slot) / 2;
+  const int64_t half_us = view.work_done_in_whole_us(slot) / 2;
   if (2 * half_us < kMinWorkUs) return std::nullopt;
   const double first = view.training_metric_at_start(slot),
-               halfway = view.training_metric_after(slot, half_us);
-  const double now = view.training_metric_after(slot, 2 * half_us);
+               halfway = view.past_training_metric_at(slot, half_us);
+  const double now = view.past_training_metric_at(slot, 2 * half_us);
   const double before = halfway - first, after = now - halfway;
   // The measure must be monotonic and level off.
   if (before * after <= 0 || std::abs(after) >= std::abs(before)) return std::nullopt;
@@ -66,7 +66,7 @@ std::optional<double> mlfs_extrapolated_final_metric(const View& view, int32_t s
 }
 
 bool mlfs_has_reached_target(const View& view, int32_t slot) {
-  const double first = view.training_metric_at_start(slot), enough = view.enough(slot);
+  const double first = view.training_metric_at_start(slot), enough = view.sufficient_metric(slot);
   const double now = view.training_metric_now(slot);
   return first > enough ? now <= enough : now >= enough;
 }

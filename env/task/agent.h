@@ -84,7 +84,7 @@ class Agent {
   static constexpr const char* kKind = "agent";
   struct Info {
     std::string about = {}, source = {}, fidelity = {};
-    Level level = Level::kBlind;
+    InformationLevel level = InformationLevel::kBlind;
     bool servable = true;       // false: the agent needs data that no live cluster provides
     bool preemptive = false;    // may preempt running jobs with some settings
     bool resizes_jobs = false;  // chooses the sizes of elastic jobs
@@ -110,7 +110,7 @@ class Agent {
   // Increases when a feature changes its meaning, but not its name.
   virtual int feature_version() const { return 1; }
 
-  virtual Level level() const { return Level::kBlind; }
+  virtual InformationLevel level() const { return InformationLevel::kBlind; }
   // Returns all settings. Agents of one class with equal settings behave identically.
   virtual std::vector<std::pair<std::string, std::string>> settings() const { return {}; }
   // Returns the policy that an untrained network equals, and with which training compares results.

@@ -136,16 +136,17 @@ class Candidates {
  private:
   static constexpr int32_t kMoves = 8;
 
-  // One pass of Shell sort with the given gap. Returns false if it needs more than `moves` moves.
-  YARD_HD bool shell_sort_pass(int32_t gap, int64_t& moves) {
+  // One pass of Shell sort with the given gap. Returns false if it needs more than `moves_left`
+  // moves.
+  YARD_HD bool shell_sort_pass(int32_t gap, int64_t& moves_left) {
     for (int32_t i = gap; i < *size_; ++i) {
       if (list_[i - gap].order < list_[i].order) continue;
       const Candidate c = list_[i];
       int32_t k = i;
       for (; k >= gap && c.order < list_[k - gap].order; k -= gap) list_[k] = list_[k - gap];
       list_[k] = c;
-      moves -= i - k;
-      if (moves < 0) return false;
+      moves_left -= i - k;
+      if (moves_left < 0) return false;
     }
     return true;
   }

@@ -117,9 +117,9 @@ bool legal(const View& view, const Parameters& config, int32_t slot) {
              (config.rule != PlacementRule::kConsolidate || can_place(view, config.rule, slot));
     case Phase::kRunning:
       return config.preempt && view.preemptible(slot) && view.num_waiting() > 0 &&
-             view.now_us() - view.unchanged_since_us(slot) >= config.quantum_us &&
+             view.now_us() - view.phase_or_rate_since_us(slot) >= config.quantum_us &&
              view.now_us() >
-                 view.unchanged_since_us(slot);  // a job that has just started continues
+                 view.phase_or_rate_since_us(slot);  // a job that has just started continues
     default:
       return false;
   }
@@ -312,14 +312,14 @@ class Dispatcher final : public ConfiguredAgent<Config> {
             {"live", "jobs in the system, over 64"},
             {"stopping", "log2 of 1 + jobs that save a checkpoint, over 2"}};
   }
-  Level level() const override { return Level::kHistory; }
+  InformationLevel level() const override { return InformationLevel::kHistory; }
   PolicyWithSettings expert() const override {
     return {"srsf-history", {{"placement", config_.placement}}};
   }
   bool preempts() const override { return config_.preempt; }
 
   size_t memory_bytes(const View& view) const override {
-    return sizeof(Round) + UserHistory::bytes(view) + Candidates::bytes(view.capacity());
+    return sizeof(Round) + UserHistory::bytes(view) + Candidates::bytes(view.num_slots());
   }
 
   // Time and history do not change within a decision, so every job's index is computed here.
@@ -406,7 +406,7 @@ class Dispatcher final : public ConfiguredAgent<Config> {
 
   static Round& round_of(std::byte* memory) { return *reinterpret_cast<Round*>(memory); }
   static Candidates candidates_of(const View& view, std::byte* memory) {
-    return {memory + sizeof(Round) + UserHistory::bytes(view), view.capacity()};
+    return {memory + sizeof(Round) + UserHistory::bytes(view), view.num_slots()};
   }
 
   // Returns false if there is nothing to choose. May return true if only the no-op is legal.
@@ -463,7 +463,7 @@ const AgentRegistry::Add<Dispatcher> kDispatcher{
     {.about = "starts and preempts jobs, given an index of their expected remaining service",
      .source = "this project",
      .fidelity = "ours",
-     .level = Level::kHistory,
+     .level = InformationLevel::kHistory,
      .preemptive = true,
      .settings = describe<Config>}};
 

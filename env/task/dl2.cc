@@ -75,7 +75,7 @@ class Dl2 final : public ConfiguredAgent<Config> {
             {"live", "log2 of 1 + jobs in the system, over 8"}};
   }
   int feature_version() const override { return 2; }
-  Level level() const override { return Level::kEstimate; }
+  InformationLevel level() const override { return InformationLevel::kEstimate; }
   PolicyWithSettings expert() const override {
     return {"drf", {{"share", "job"}, {"timer_s", shortest(config_.timer_s)}}};
   }
@@ -83,7 +83,7 @@ class Dl2 final : public ConfiguredAgent<Config> {
 
   // 1 if the slot is closed; then, by slot and group, the tasks granted beyond the minimum.
   size_t memory_bytes(const View& view) const override {
-    return sizeof(int64_t) + static_cast<size_t>(view.capacity()) *
+    return sizeof(int64_t) + static_cast<size_t>(view.num_slots()) *
                                  static_cast<size_t>(view.max_groups()) * sizeof(int32_t);
   }
   void begin_decision(const View& view, AgentMemory& memory) const override {
@@ -159,7 +159,7 @@ class Dl2 final : public ConfiguredAgent<Config> {
   }
 
   double cumulative_reward(const View& view, const AgentMemory&, double) const override {
-    return training_progress(view);
+    return total_training_progress(view);
   }
 
  private:
@@ -265,7 +265,7 @@ class Dl2 final : public ConfiguredAgent<Config> {
     const int32_t slot = size.slot;
     const int32_t workers = count(view, size, kWorker), servers = count(view, size, kServer);
     const int64_t limit_us = view.limit_us(slot);
-    const double left_s = 1e-6 * static_cast<double>(limit_us - view.worked_us(slot));
+    const double left_s = 1e-6 * static_cast<double>(limit_us - view.work_done_in_whole_us(slot));
     f.slots = log2_of(1 + 1e-6 * static_cast<double>(view.attained_us(slot)) / config_.timer_s) / 4;
     if (limit_us > 0) f.left = scaled_log2_seconds(left_s);
     f.no_length = limit_us <= 0;
@@ -284,7 +284,7 @@ class Dl2 final : public ConfiguredAgent<Config> {
   // Returns the measured speed of its model on the best type; 0 if not measured.
   static double speed(const View& view, const ThroughputModel& throughput_model, int32_t slot,
                       int32_t workers, int32_t servers) {
-    if (!view.shaped(slot) || !throughput_model.has_measured_speed(slot)) return 0;
+    if (!view.shaped(slot) || !throughput_model.has_speed_in_tables(slot)) return 0;
     std::vector<int32_t> tasks(static_cast<size_t>(view.num_groups(slot)), 0);
     for (const int32_t g : groups(view, slot, kWorker)) tasks[static_cast<size_t>(g)] = workers;
     for (const int32_t g : groups(view, slot, kServer)) tasks[static_cast<size_t>(g)] = servers;
@@ -302,7 +302,7 @@ const AgentRegistry::Add<Dl2> kDl2{
      .source = "Peng et al., DL2, TPDS 2021",
      .fidelity = "actions, slots, reward and initial cloning of DRF as published; job types given "
                  "by measured speeds; learner `group`",
-     .level = Level::kEstimate,
+     .level = InformationLevel::kEstimate,
      .preemptive = true,
      .resizes_jobs = true,
      .snapshot_fields = {"job.model"},

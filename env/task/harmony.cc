@@ -19,8 +19,8 @@
 namespace yard {
 namespace {
 
-using partial_job::add, partial_job::num_requested_tasks, partial_job::can_complete_placement,
-    partial_job::num_role_groups;
+using partial_job::add, partial_job::num_requested_tasks_or_gpus,
+    partial_job::can_complete_placement, partial_job::num_role_groups;
 using partial_job::num_tasks, partial_job::takes, partial_job::unplaced_tasks;
 
 constexpr int kJobs = 4, kRoles = 2, kServers = 16;
@@ -95,7 +95,7 @@ class Harmony final : public ConfiguredAgent<Config> {
             {"begun", "1: some tasks of a job are placed"}};
   }
   int feature_version() const override { return 3; }
-  Level level() const override { return Level::kEstimate; }
+  InformationLevel level() const override { return InformationLevel::kEstimate; }
   PolicyWithSettings expert() const override { return {"least-loaded", {}}; }
 
   size_t memory_bytes(const View& view) const override {
@@ -196,7 +196,7 @@ class Harmony final : public ConfiguredAgent<Config> {
   }
 
   double cumulative_reward(const View& view, const AgentMemory&, double) const override {
-    return training_progress(view);
+    return total_training_progress(view);
   }
 
  private:
@@ -206,7 +206,7 @@ class Harmony final : public ConfiguredAgent<Config> {
   // was given up. The learned model is behind them.
   static size_t decision_bytes(const View& view) {
     return BumpAllocator::bytes<PartialPlacement>(1) +
-           BumpAllocator::bytes<uint8_t>(view.capacity());
+           BumpAllocator::bytes<uint8_t>(view.num_slots());
   }
   static PartialPlacement& partial(std::byte* memory) {
     return *reinterpret_cast<PartialPlacement*>(memory);
@@ -373,7 +373,7 @@ class Harmony final : public ConfiguredAgent<Config> {
     if (limit_us > 0) f.length = scaled_log2_seconds(1e-6 * static_cast<double>(limit_us));
     f.no_length = limit_us <= 0;
     f.waited = scaled_log2_seconds(
-        1e-6 * static_cast<double>(view.now_us() - view.unchanged_since_us(c.slot)));
+        1e-6 * static_cast<double>(view.now_us() - view.phase_or_rate_since_us(c.slot)));
     f.order = static_cast<float>(order) / 8;
     f.gpus_free = static_cast<float>(room.gpus);
     f.cpus_free = static_cast<float>(room.cpus);
@@ -411,7 +411,7 @@ const AgentRegistry::Add<Harmony> kHarmony{
      .source = "Bao, Peng and Wu, Harmony, INFOCOM 2019",
      .fidelity = "actions and reward after notes on the paper; linear reward model; ships with "
                  "learner `group`, not the paper's actor-critic",
-     .level = Level::kEstimate,
+     .level = InformationLevel::kEstimate,
      .snapshot_fields = {"job.model"},
      .settings = describe<Config>}};
 

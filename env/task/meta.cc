@@ -4,9 +4,9 @@
 //
 // Only the abstract is public: meta-learning of worker placements from few samples, and exploration
 // where a performance model may be inaccurate. The rest is this project's reading: the placements
-// shown (ring_placements.h), the linear performance model (exchange_terms.h), the second step, and
-// the meta-training (agents/train/reptile.h). The row with the highest variance of its prediction
-// is marked for exploration.
+// shown (candidate_placements.h), the linear performance model (exchange_terms.h), the second step,
+// and the meta-training (agents/train/reptile.h). The row with the highest variance of its
+// prediction is marked for exploration.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -15,7 +15,7 @@
 
 #include "env/scheduling/exchange_terms.h"
 #include "env/task/agent.h"
-#include "env/task/ring_placements.h"
+#include "env/task/candidate_placements.h"
 
 namespace yard {
 namespace {
@@ -98,7 +98,7 @@ class Meta final : public ConfiguredAgent<Config> {
             {"live", "log2 of 1 + jobs in the system, over 8"},
             {"links", "mean utilisation of uplinks, 0 to 1"}};
   }
-  Level level() const override { return Level::kEstimate; }
+  InformationLevel level() const override { return InformationLevel::kEstimate; }
   PolicyWithSettings expert() const override { return {"greedy", {{"placement", "best-fit"}}}; }
 
   size_t memory_bytes(const View& view) const override {
@@ -126,7 +126,7 @@ class Meta final : public ConfiguredAgent<Config> {
     } else {
       const std::vector<int32_t> jobs = shown(view, kJobs);
       for (const int32_t slot : jobs) {
-        for (CandidatePlacement& place : ring_placements(view, throughput_model, slot)) {
+        for (CandidatePlacement& place : candidate_placements(view, throughput_model, slot)) {
           listed->push_back({slot, std::move(place.pieces), {}, place.rules, slot == jobs[0]});
         }
       }
@@ -249,7 +249,8 @@ class Meta final : public ConfiguredAgent<Config> {
   static double seconds_left(const View& view, int32_t slot) {
     if (view.limit_us(slot) <= 0) return std::numeric_limits<double>::infinity();
     return 1e-6 * static_cast<double>(std::max<int64_t>(
-                      0, view.limit_us(slot) - (view.holds_gpus(slot) ? view.worked_us(slot) : 0)));
+                      0, view.limit_us(slot) -
+                             (view.holds_gpus(slot) ? view.work_done_in_whole_us(slot) : 0)));
   }
 
   // Returns the first job in the queue with a placement, then the shortest of the others with one.
@@ -304,7 +305,7 @@ class Meta final : public ConfiguredAgent<Config> {
     f.no_length = std::isinf(left_s);
     if (!std::isinf(left_s)) f.length = scaled_log2_seconds(left_s);
     f.waited = scaled_log2_seconds(
-        1e-6 * static_cast<double>(view.now_us() - view.unchanged_since_us(slot)));
+        1e-6 * static_cast<double>(view.now_us() - view.phase_or_rate_since_us(slot)));
     const int32_t fewest =
         (view.gpus_at_least_one(slot) + spec.max_node_gpus - 1) / spec.max_node_gpus;
     const auto nodes = log2_of(static_cast<double>(pieces.size()));
@@ -345,7 +346,7 @@ const AgentRegistry::Add<Meta> kMeta{
          "decides which job starts where and with which all-reduce; intended for meta-learning",
      .source = "Yang et al., On a Meta Learning-Based Scheduler for DL Clusters, TCC 2023",
      .fidelity = "based on the abstract: only the idea is the paper's",
-     .level = Level::kEstimate,
+     .level = InformationLevel::kEstimate,
      .snapshot_fields = {"job.model"},
      .settings = describe<Config>}};
 

@@ -106,7 +106,7 @@ class Mlfs final : public ConfiguredAgent<Config> {
             {"round", "1: MLF-H may preempt jobs"}};
   }
   int feature_version() const override { return 2; }
-  Level level() const override { return Level::kHistory; }
+  InformationLevel level() const override { return InformationLevel::kHistory; }
   PolicyWithSettings expert() const override {
     return policy_with_settings("mlf-h", config_.mlf_h);
   }
@@ -114,7 +114,7 @@ class Mlfs final : public ConfiguredAgent<Config> {
   bool preempts() const override { return true; }
 
   size_t memory_bytes(const View& view) const override {
-    return BumpAllocator::bytes<AgentState>(1) + BumpAllocator::bytes<uint8_t>(view.capacity()) +
+    return BumpAllocator::bytes<AgentState>(1) + BumpAllocator::bytes<uint8_t>(view.num_slots()) +
            RollingEstimate::bytes(view) + remaining_times_.bytes(view);
   }
 
@@ -141,7 +141,7 @@ class Mlfs final : public ConfiguredAgent<Config> {
     Memory m(view, memory.data());
     m.kept.round_done = 0;
     m.kept.preemptions_left = mlfs_preemption_budget(view, m.total_s, config_.mlf_h.rule);
-    std::fill_n(m.skipped_slots, view.capacity(), uint8_t{0});
+    std::fill_n(m.skipped_slots, view.num_slots(), uint8_t{0});
   }
 
   void actions(const View& view, AgentMemory& memory, ActionList& out) const override {
@@ -268,7 +268,7 @@ class Mlfs final : public ConfiguredAgent<Config> {
    private:
     Memory(const View& view, BumpAllocator bump)
         : kept(*bump.allocate<AgentState>(1)),
-          skipped_slots(bump.allocate<uint8_t>(view.capacity())),
+          skipped_slots(bump.allocate<uint8_t>(view.num_slots())),
           estimate(view, bump),
           total_s([this, &view](int32_t slot) { return estimate.predicted_total_s(view, slot); }),
           lengths(bump.allocate<std::byte>(0)) {}
@@ -449,7 +449,7 @@ class Mlfs final : public ConfiguredAgent<Config> {
       stopped += view.gpus(h.slot);
       left_s = std::min(left_s, h.left_s);
       priority = std::max(priority, h.priority);
-      began_us = std::max(began_us, view.until_us(h.slot));
+      began_us = std::max(began_us, view.transition_end_us(h.slot));
     }
     f.victim_gpus =
         static_cast<float>(stopped) / static_cast<float>(view.gpus_at_least_one(c.slot)) / 4;
@@ -468,7 +468,7 @@ const AgentRegistry::Add<Mlfs> kMlfs{
      .source = "Wang, Liu and Shen, MLFS, CoNEXT 2020",
      .fidelity = "goals and weights as published; MLF-H as prior, not imitated first; our network, "
                  "shapes, predictor; deadlines and losses reveal run times, as in the paper",
-     .level = Level::kHistory,
+     .level = InformationLevel::kHistory,
      .preemptive = true,
      .settings = describe<Config>}};
 

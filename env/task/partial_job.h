@@ -15,12 +15,13 @@ namespace yard::partial_job {
 inline int32_t num_role_groups(const View& view, int32_t slot) {
   return view.shaped(slot) ? view.num_groups(slot) : 1;
 }
-inline int32_t num_requested_tasks(const View& view, int32_t slot, int32_t group) {
+inline int32_t num_requested_tasks_or_gpus(const View& view, int32_t slot, int32_t group) {
   return view.shaped(slot) ? view.requested_tasks(slot, group) : view.gpus(slot);
 }
 inline int32_t num_tasks(const View& view, int32_t slot) {
   int32_t n = 0;
-  for (int32_t g = 0; g < num_role_groups(view, slot); ++g) n += num_requested_tasks(view, slot, g);
+  for (int32_t g = 0; g < num_role_groups(view, slot); ++g)
+    n += num_requested_tasks_or_gpus(view, slot, g);
   return n;
 }
 
@@ -37,7 +38,7 @@ inline std::vector<int32_t> unplaced_tasks(const View& view, int32_t slot,
                                            std::span<const Piece> pieces) {
   std::vector<int32_t> left;
   for (int32_t g = 0; g < num_role_groups(view, slot); ++g)
-    left.push_back(num_requested_tasks(view, slot, g));
+    left.push_back(num_requested_tasks_or_gpus(view, slot, g));
   for (const Piece& p : pieces) {
     left[static_cast<size_t>(p.group)] -= view.shaped(slot) ? p.tasks : p.gpus;
   }

@@ -15,7 +15,7 @@
 namespace yard {
 namespace {
 
-using JointIndex = SurvivalPriorityIndex<Level::kHistory, JointConfig, Attained::kWork>;
+using JointIndex = SurvivalPriorityIndex<InformationLevel::kHistory, JointConfig, Attained::kWork>;
 
 constexpr float kTimeUnit = 1.0F / 8;
 constexpr int32_t kMaxOptions = 32;
@@ -114,7 +114,7 @@ void describe_moment(const View& view, const JointConfig& config, const JointSch
   f.size = bounded(joint.size(slot), 4);
   f.gain = bounded(job.gain, 4);
   f.waited = scaled_log2_seconds(
-      static_cast<double>(view.now_us() - view.unchanged_since_us(slot)) * 1e-6);
+      static_cast<double>(view.now_us() - view.phase_or_rate_since_us(slot)) * 1e-6);
   f.attained = scaled_log2_seconds(static_cast<double>(view.attained_us(slot)) * 1e-6);
   f.preempted = log2_coarse(1.0 + view.times_preempted(slot)) * 0.5F;
   f.runs = joint.is_visiting_running_jobs();
@@ -190,7 +190,7 @@ class Pilot final : public ConfiguredAgent<Config> {
             {"may_hold", "1: a job may wait for a better placement"},
             {"may_choose_type", "1: GPU types may be chosen"}};
   }
-  Level level() const override { return Level::kHistory; }
+  InformationLevel level() const override { return InformationLevel::kHistory; }
   PolicyWithSettings expert() const override {
     return policy_with_settings<JointIndex::Config>("joint", config_);
   }
@@ -294,7 +294,7 @@ const AgentRegistry::Add<Pilot> kPilot{
     {.about = "chooses order, GPU type, placement, preemptions and moves: one option for each job",
      .source = "this project",
      .fidelity = "ours",
-     .level = Level::kHistory,
+     .level = InformationLevel::kHistory,
      .preemptive = true,
      .permissions = {"preempt", "move", "hold", "choose_type"},
      .settings = describe<GivenConfig>}};

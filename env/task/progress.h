@@ -10,13 +10,14 @@ namespace yard {
 
 // Returns the number of finished jobs plus, for each unfinished job (stopping ones included), the
 // share of its work done. A job's total work is its user's limit. Requires: level() >= kEstimate.
-inline double training_progress(const View& view) {
+inline double total_training_progress(const View& view) {
   double sum = view.num_finished();
   for (int32_t slot = 0; slot < view.slot_high_water(); ++slot) {
     if (view.phase(slot) == Phase::kFree || view.finished(slot)) continue;
     const int64_t all = view.limit_us(slot);
     if (all <= 0) continue;
-    sum += std::min(1.0, static_cast<double>(view.worked_us(slot)) / static_cast<double>(all));
+    sum += std::min(
+        1.0, static_cast<double>(view.work_done_in_whole_us(slot)) / static_cast<double>(all));
   }
   return sum;
 }

@@ -10,6 +10,7 @@ struct PreemptSetting {
   void fields(FieldList&) {}
 };
 
-using RemainingTimes = SurvivalPriorityIndex<Level::kHistory, PreemptSetting, Attained::kWork>;
+using RemainingTimes =
+    SurvivalPriorityIndex<InformationLevel::kHistory, PreemptSetting, Attained::kWork>;
 
 }  // namespace yard

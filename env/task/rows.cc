@@ -10,8 +10,9 @@
 
 namespace yard {
 
-YARD_WIDEST void add_to_each_row(const float* rows, const float* moment, int32_t n, float* out) {
-  plain::add_to_each_row(rows, moment, n, out);
+YARD_WIDEST void add_to_each_row(const float* rows, const float* shared_features, int32_t n,
+                                 float* out) {
+  plain::add_to_each_row(rows, shared_features, n, out);
 }
 
 YARD_WIDEST int32_t flag_values_at_most(const int32_t* values, int32_t n, int32_t most,

@@ -39,7 +39,7 @@ using plain::add_to_each_row;
 using plain::flag_values_at_most;
 #else
 // Sets out[r] = rows[r] + moment for `n` rows of kRowFeatures numbers.
-void add_to_each_row(const float* rows, const float* moment, int32_t n, float* out);
+void add_to_each_row(const float* rows, const float* shared_features, int32_t n, float* out);
 
 // Sets flags[r] = values[r] <= most for `n` rows. Returns the number of flags set.
 int32_t flag_values_at_most(const int32_t* values, int32_t n, int32_t most, uint8_t* flags);

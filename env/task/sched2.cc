@@ -93,7 +93,7 @@ class Sched2 final : public ConfiguredAgent<Config> {
             {"nodes_free_4", "share of nodes with all of them free"}};
   }
   int feature_version() const override { return 2; }
-  Level level() const override { return Level::kHistory; }
+  InformationLevel level() const override { return InformationLevel::kHistory; }
   PolicyWithSettings expert() const override {
     return {"fifo", {{"placement", config_.locality ? "consolidate" : "best-fit"}}};
   }
@@ -297,7 +297,7 @@ class Sched2 final : public ConfiguredAgent<Config> {
 
   // Start of waiting or running. While a job runs, since_us() changes with its rate.
   static int64_t phase_start_us(const View& view, int32_t slot) {
-    return view.holds_gpus(slot) ? view.until_us(slot) : view.unchanged_since_us(slot);
+    return view.holds_gpus(slot) ? view.transition_end_us(slot) : view.phase_or_rate_since_us(slot);
   }
 
   static void describe_job(const View& view, const Candidate& job, float sensitivity,
@@ -360,7 +360,7 @@ const AgentRegistry::Add<Sched2> kSched2{
               "preempted for it",
      .source = "Luan et al., SCHED2, GLOBECOM 2019",
      .fidelity = "based on the abstract: only the idea is the paper's",
-     .level = Level::kHistory,
+     .level = InformationLevel::kHistory,
      .preemptive = true,
      .settings = describe<Config>}};
 

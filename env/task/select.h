@@ -25,7 +25,7 @@ struct JobSelectionConfig {
 
 struct JobSelectionTask {
   using Config = JobSelectionConfig;
-  static constexpr Level kLevel = Level::kEstimate;
+  static constexpr InformationLevel kLevel = InformationLevel::kEstimate;
   static constexpr int kJobs = 128;
   static constexpr int kActions = kJobs + 1;
   static constexpr int kNothing = kJobs;
@@ -50,7 +50,7 @@ struct JobSelectionTask {
   };
 
   static ObservationShape shape(const Config&) { return {kJobs, kJobFeatures, kClusterFeatures}; }
-  static Level level(const Config&) { return kLevel; }
+  static InformationLevel level(const Config&) { return kLevel; }
   YARD_HD static size_t memory_bytes(const View&, const Config& = {}) { return sizeof(Window); }
 
   YARD_HD static bool on_events(const View& view, const Config& config, std::byte* memory) {

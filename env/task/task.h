@@ -19,16 +19,16 @@ concept DeviceTask = requires(const View& view, const typename T::Config& config
 };
 
 // Stands for any agent, and offers those functions of a DeviceTask that an agent has as well.
-struct AgentTask {
+struct AnyAgentTask {
   using Config = std::shared_ptr<const Agent>;
   static ObservationShape shape(const Config& agent) { return agent->shape(); }
-  static Level level(const Config& agent) { return agent->level(); }
+  static InformationLevel level(const Config& agent) { return agent->level(); }
   static size_t memory_bytes(const View& view, const Config& agent) {
     return agent->memory_bytes(view);
   }
 };
 
 template <class T>
-concept Task = DeviceTask<T> || std::same_as<T, AgentTask>;
+concept Task = DeviceTask<T> || std::same_as<T, AnyAgentTask>;
 
 }  // namespace yard

@@ -201,8 +201,8 @@ nlohmann::ordered_json set_json(const char* name, int32_t rows,
   return {{"name", name}, {"rows", rows}, {"features", list}};
 }
 
-std::string spec_text(const std::string& agent, Level level, int32_t actions, int32_t episode_jobs,
-                      const std::vector<Feature>& action_features,
+std::string spec_text(const std::string& agent, InformationLevel level, int32_t actions,
+                      int32_t episode_jobs, const std::vector<Feature>& action_features,
                       const std::vector<Feature>& state_features) {
   const nlohmann::ordered_json sets = {set_json("state", 1, state_features),
                                        set_json("actions", actions - 1, action_features)};
@@ -243,7 +243,7 @@ struct yardmaster_env {
           yard::episode_jobs(scenarios, settings.config), yard::job_selection_action_features(),
           yard::job_selection_state_features());
     } else {
-      batch = yard::make_batch<yard::AgentTask>(scenarios, settings);
+      batch = yard::make_batch<yard::AnyAgentTask>(scenarios, settings);
       const auto agent = yard::make_agent(settings.config.agent, settings.agent);
       spec = yard::spec_text(settings.config.agent, agent->level(), agent->shape().actions(),
                              yard::episode_jobs(scenarios, settings.config),

@@ -37,8 +37,8 @@ void check(const char* option, double value, double max_value, bool allow_zero) 
 
 std::vector<std::string> level_names() {
   std::vector<std::string> out;
-  for (int l = 0; l <= static_cast<int>(Level::kOracle); ++l) {
-    out.emplace_back(information_level_name(static_cast<Level>(l)));
+  for (int l = 0; l <= static_cast<int>(InformationLevel::kOracle); ++l) {
+    out.emplace_back(information_level_name(static_cast<InformationLevel>(l)));
   }
   return out;
 }
@@ -161,7 +161,7 @@ void CommonOptions::finish(const std::vector<std::string>& policies) {
   set_trace_columns(columns, scenario.trace_settings);
   run.seed = scenario.seed;
   check("--cost-scale", scenario.cost_scale, kMaxCostScale, true);
-  ScenarioVariation& variation = scenario.variation;
+  ScenarioOverrides& variation = scenario.variation;
   if (!allow.empty())
     variation.allows = parse_allowed_actions(split_list(allow, "--allow"), "--allow");
   check("--cluster-scale", variation.cluster, kMaxScale, false);
@@ -306,7 +306,7 @@ void print_scenario_notes(const Scenario& scenario,
     print_time_limit_notes(missing_time_limits_notes(all));
   }
   for (const PreparedPolicy& prepared : prepared_policies) {
-    if (!has_no_elastic_jobs(prepared, scenario.trace)) continue;
+    if (!lacks_elastic_jobs_to_resize(prepared, scenario.trace)) continue;
     std::fprintf(stderr,
                  "note: %s sets the size of elastic jobs, but no job of this trace is elastic\n",
                  prepared.name.c_str());

@@ -80,7 +80,7 @@ Run Recording::simulate(const PreparedPolicy& prepared, RunOptions run_options) 
   }
   Run run = run_prepared(scenario_, prepared, run_options);
   end(run);
-  if (moments_) dump_states(prepared, run_options, run);
+  if (moments_) replay_to_dump_states(prepared, run_options, run);
   return run;
 }
 
@@ -141,11 +141,12 @@ void Recording::end(const Run& run) {
   if (moments_) moments_->end(end_us);
 }
 
-void Recording::dump_states(const PreparedPolicy& prepared, RunOptions run_options,
-                            const Run& run) {
+void Recording::replay_to_dump_states(const PreparedPolicy& prepared, RunOptions run_options,
+                                      const Run& run) {
   nlohmann::ordered_json states = nlohmann::ordered_json::array();
   run_options.watch = [&](const SimModel& fixed, const SimState& state) {
-    moments_->dump(scenario_, fixed, state, placement_rule_named(prepared.placement), states);
+    moments_->dump_if_due(scenario_, fixed, state, placement_rule_named(prepared.placement),
+                          states);
   };
   run_prepared(scenario_, prepared, run_options);
   dumps_.push_back({{"policy", run.policy}, {"rules", run.rules}, {"states", states}});

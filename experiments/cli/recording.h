@@ -61,7 +61,8 @@ class Recording {
   void begin(const PreparedPolicy& prepared);
   void record_state(const SimModel& fixed, const SimState& state);
   void end(const Run& run);
-  void dump_states(const PreparedPolicy& prepared, RunOptions run_options, const Run& run);
+  void replay_to_dump_states(const PreparedPolicy& prepared, RunOptions run_options,
+                             const Run& run);
   void require_no_state_outputs(const std::string& rules) const;
 
   const RecordingOptions& options_;

@@ -98,9 +98,9 @@ void ReplayFolder::finish(const Json& document, const std::string& rows, const s
   write_pages(page);
 }
 
-void ReplayFolder::write_pages(const std::string& page) {
-  if (run_) write_file_atomic(fs::path(out_) / "report.html", page);
-  if (!page_.empty()) write_file_atomic(page_, page);
+void ReplayFolder::write_pages(const std::string& html) {
+  if (run_) write_file_atomic(fs::path(out_) / "report.html", html);
+  if (!page_.empty()) write_file_atomic(page_, html);
   done_ = true;
 }
 

@@ -42,7 +42,7 @@ class ReplayFolder {
   void print_pages() const;
 
  private:
-  void write_pages(const std::string& page);
+  void write_pages(const std::string& html);
 
   std::string out_, page_;
   bool done_ = false;

@@ -56,7 +56,7 @@ double CellResult::ratio_to_baseline(double PolicyScore::*figure) const {
   return share(mean(figure), baseline_score().*figure);
 }
 
-double CellResult::decisions_per_s() const {
+double CellResult::decisions_per_core_s() const {
   return share(mean(&PolicyScore::decisions), mean(&PolicyScore::core_s));
 }
 
@@ -68,7 +68,7 @@ double CellResult::oracle_headroom() const {
   return oracle ? 1 - bounds[*oracle].mean_jct_s / baseline_score().mean_jct_s : kNan;
 }
 
-double CellResult::headroom_vs_best_in_hindsight() const {
+double CellResult::oracle_headroom_vs_best_in_hindsight() const {
   if (!oracle) return kNan;
   return 1 - bounds[*oracle].mean_jct_s / rivals[best_hindsight].score.mean_jct_s;
 }

@@ -30,7 +30,7 @@ struct CellResult {
   CellFacts facts;
   std::string rules;
   double cost_scale = 1;
-  ScenarioVariation variation;
+  ScenarioOverrides variation;
   int replicas = 0;
   std::string candidate_name;
   std::vector<PolicyScore> candidates;  // by training seed
@@ -58,13 +58,15 @@ struct CellResult {
   double ratio_to_best_in_hindsight() const;
   double oracle_headroom()
       const;  // share of the JCT that an oracle would save; NaN without an oracle
-  double headroom_vs_best_in_hindsight() const;
+  double oracle_headroom_vs_best_in_hindsight() const;
   double oracle_gap_closed() const;  // NaN if oracle_headroom() is below kMinHeadroomForGap
   // Mean of a figure over training seeds; its ratio to the baseline's, NaN if that is 0.
   double mean(double PolicyScore::*figure) const;
   double ratio_to_baseline(double PolicyScore::*figure) const;
-  double mean_per_job(double PolicyScore::*figure) const { return mean(figure) / facts.jobs; }
-  double decisions_per_s()
+  double candidate_mean_per_job(double PolicyScore::*figure) const {
+    return mean(figure) / facts.jobs;
+  }
+  double decisions_per_core_s()
       const;  // decisions per second on one core, with simulation; NaN: not counted
   // The largest size class with at least 50 jobs.
   std::optional<int> largest_size_class() const;

@@ -111,9 +111,9 @@ PolicyScore read_score(const Json& json) {
 const TraceOnCluster& TraceOnClusterCache::of(const ScenarioOptions& options) {
   const std::string generated =
       is_synthetic(options.trace)
-          ? synthetic_sha256(options.trace, {.seed = options.seed,
-                                             .jobs = options.generate_jobs,
-                                             .settings = options.trace_settings})
+          ? synthetic_parameters_sha256(options.trace, {.seed = options.seed,
+                                                        .jobs = options.generate_jobs,
+                                                        .settings = options.trace_settings})
           : "";
   std::string drawn;  // settings of attributes drawn for jobs
   for (const auto* settings : {&options.models, &options.demands}) {

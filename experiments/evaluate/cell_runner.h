@@ -47,7 +47,9 @@ class CellRunner {
   const CellSpec& cell() const { return cell_; }
   const CellFacts& facts() const { return facts_; }
 
-  bool has_score(const PolicySpec& policy_spec) const { return known(policy_spec).has_value(); }
+  bool has_stored_score(const PolicySpec& policy_spec) const {
+    return known(policy_spec).has_value();
+  }
 
   // Returns one score per policy, and stores each new score in the results folder at once.
   std::vector<PolicyScore> scores(const std::vector<const PolicySpec*>& policy_specs,

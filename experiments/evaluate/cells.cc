@@ -71,8 +71,8 @@ CellDefaults read_defaults(const YamlMap& map, CellDefaults defaults) {
   return defaults;
 }
 
-ScenarioVariation read_variation(const YamlMap& map) {
-  ScenarioVariation out;
+ScenarioOverrides read_variation(const YamlMap& map) {
+  ScenarioOverrides out;
   if (map.has("allows"))
     out.allows = parse_allowed_actions(texts(map, "allows"), map.where("allows"));
   out.cluster = map.number("cluster_scale", 1, 1 / kMaxScale, kMaxScale);
@@ -177,7 +177,7 @@ class Reader {
         s.trace_settings.set(key, settings.text(key), settings.where(key));
       }
     }
-    cell.sha256 = synthetic_sha256(
+    cell.sha256 = synthetic_parameters_sha256(
         s.trace, {.seed = s.seed, .jobs = s.generate_jobs, .settings = s.trace_settings});
   }
 
@@ -187,7 +187,7 @@ class Reader {
                       std::vector<std::string>{"traces", "from", "to", "warmup", "choose_on",
                                                "allows", "cluster_scale", "load_scale"} +
                           kDefaultKeys);
-    const ScenarioVariation variation = read_variation(map);
+    const ScenarioOverrides variation = read_variation(map);
     const CellDefaults defaults = read_defaults(map, defaults_);
     const std::vector<std::string> members = texts(map, "traces");
     if (members.empty()) map.fail("traces", "a list of trace names", "none");

@@ -117,7 +117,7 @@ class Evaluator {
     const RunOptions any = options_.run_of("");
     std::vector<PolicySpec> candidates, bounds = oracle_family(any), rivals;
     compared_.family = bounds.size();
-    Level most = Level::kBlind;
+    InformationLevel most = InformationLevel::kBlind;
     // A policy given alone and as a training seed is replayed once.
     std::map<std::string, size_t> spec_of;
     for (const CandidateSpec& candidate : options_.candidates) {
@@ -181,7 +181,7 @@ class Evaluator {
 
   // Without --against, rivals have no more information than the candidate and are not part of it.
   std::vector<size_t> rivals_of(size_t candidate) const {
-    Level most = Level::kBlind;
+    InformationLevel most = InformationLevel::kBlind;
     std::set<std::string> own;
     for (const size_t i : compared_.candidates[candidate]) {
       most = std::max(most, compared_.all[i].prepared.level);
@@ -216,7 +216,7 @@ class Evaluator {
     const CellRunner& runner = it->second;
     for (const size_t i : policies_in(runner.facts(), validation)) {
       const PolicySpec& policy_spec = compared_.all[i];
-      if (runner.has_score(policy_spec)) continue;
+      if (runner.has_stored_score(policy_spec)) continue;
       eta_.expect_work(policy_spec.name, work(runner), cell.replicas);
     }
   }

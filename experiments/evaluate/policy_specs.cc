@@ -71,7 +71,7 @@ std::vector<PolicySpec> oracle_family(const RunOptions& base) {
   for (const std::string& name : PolicyRegistry::names()) {
     if (!is_oracle_bound(PolicyRegistry::info(name).level)) continue;
     RunOptions noisy = options;
-    noisy.information = Level::kNoisyOracle;
+    noisy.information = InformationLevel::kNoisyOracle;
     if (!has_field(name, "margin")) {
       family.push_back(make_default_spec(name, options));
       family.push_back(make_default_spec(name, noisy));
@@ -89,7 +89,7 @@ std::vector<PolicySpec> oracle_family(const RunOptions& base) {
   return family;
 }
 
-std::vector<PolicySpec> servable_heuristics(Level most, const RunOptions& options) {
+std::vector<PolicySpec> servable_heuristics(InformationLevel most, const RunOptions& options) {
   std::vector<PolicySpec> out;
   const RuleSet::Info& rules = RuleSetRegistry::info(options.rules);
   const bool own = !rules.policies.empty();

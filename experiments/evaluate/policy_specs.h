@@ -23,7 +23,7 @@ PolicySpec make_policy_spec(const std::string& policy, const RunOptions& options
 std::vector<PolicySpec> oracle_family(const RunOptions& options);
 
 // Returns the heuristics that a live cluster can run, with information up to `most`.
-std::vector<PolicySpec> servable_heuristics(Level most, const RunOptions& options);
+std::vector<PolicySpec> servable_heuristics(InformationLevel most, const RunOptions& options);
 
 // Returns, as JSON, the inputs of the policy's decisions, independent of file paths: settings,
 // level, weights, rules. The outcome of a small workload is added to detect changes of the code.

@@ -19,7 +19,7 @@ const char* size_class_name(int size_class);  // GPUs: "1", "2-4", "5-8", "9-16"
 // Scores of one policy in a cell, averaged over replicas unless a field's comment says otherwise.
 struct PolicyScore {
   std::string name;
-  Level level = Level::kBlind;
+  InformationLevel level = InformationLevel::kBlind;
   SpeedInformation speeds = SpeedInformation::kExact;
   // (B) JCT sums over blocks of consecutive jobs; all blocks have equally many jobs
   std::vector<double> block_jct_s;

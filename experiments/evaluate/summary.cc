@@ -65,9 +65,9 @@ std::vector<PooledCell> pooled_cells(const Cells& cells, const RivalOf& rival_of
   return out;
 }
 
-PolicyComparison against(const Cells& cells, const std::string& policy, const RivalOf& rival_of) {
+PooledComparison against(const Cells& cells, const std::string& policy, const RivalOf& rival_of) {
   constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-  PolicyComparison out{policy, 0, {kNan, {kNan, kNan}}};
+  PooledComparison out{policy, 0, {kNan, {kNan, kNan}}};
   bool finished = true;
   for (const CellResult* cell : cells) {
     out.conclusive += rival_of(*cell).conclusive;
@@ -78,8 +78,8 @@ PolicyComparison against(const Cells& cells, const std::string& policy, const Ri
 }
 
 // Rivals, then other candidates, which are the same in every cell.
-std::vector<PolicyComparison> compare_with_each(const Cells& cells) {
-  std::vector<PolicyComparison> out;
+std::vector<PooledComparison> compare_with_each(const Cells& cells) {
+  std::vector<PooledComparison> out;
   for (const auto among : {&CellResult::rivals, &CellResult::others}) {
     for (size_t i = 0; i < (cells.front()->*among).size(); ++i) {
       const RivalOf one = [&](const CellResult& cell) -> const ComparedPolicy& {
@@ -122,9 +122,9 @@ SummaryRow row(const Cells& cells, const std::string& group, const std::string& 
   out.preemptions = ratio_to_baseline(&PolicyScore::preemptions);
   double seconds_per_decision = 0;
   for (const CellResult* cell : cells) {
-    out.preemptions_per_job += cell->mean_per_job(&PolicyScore::preemptions) / out.cells;
+    out.preemptions_per_job += cell->candidate_mean_per_job(&PolicyScore::preemptions) / out.cells;
     out.rapid_repreemptions += cell->mean(&PolicyScore::rapid_repreemptions);
-    seconds_per_decision += 1 / cell->decisions_per_s() / out.cells;
+    seconds_per_decision += 1 / cell->decisions_per_core_s() / out.cells;
   }
   out.decisions_per_s = 1 / seconds_per_decision;
   out.training_core_s = cells.front()->training_core_s;
@@ -143,7 +143,7 @@ void add_rows(const Cells& cells, const std::string& group, uint64_t seed,
   out.push_back(row(conclusive, group, "conclusive cells", seed));
   if (conclusive.size() < cells.size()) out.push_back(row(cells, group, "all cells", seed));
   const Cells open = only(conclusive, [](const CellResult* cell) {
-    return cell->headroom_vs_best_in_hindsight() >= kMinHeadroom;
+    return cell->oracle_headroom_vs_best_in_hindsight() >= kMinHeadroom;
   });
   if (open.empty()) return;
   out.push_back(

@@ -19,7 +19,7 @@ struct MeanAndWorst {
 };
 
 // The candidate against one compared policy, over cells. Figures are NaN if a job did not end.
-struct PolicyComparison {
+struct PooledComparison {
   std::string policy;
   int conclusive = 0;  // conclusive cells
   Estimate ratio;
@@ -32,8 +32,8 @@ struct SummaryRow {
   int cells = 0, conclusive = 0;
   int better = 0, worse = 0;   // number of cells whose interval is wholly below 1; wholly above 1
   PooledResult pooled;         // against the baseline
-  PolicyComparison hindsight;  // comparison with the best rival of each cell; has no name
-  std::vector<PolicyComparison> against;
+  PooledComparison hindsight;  // comparison with the best rival of each cell; has no name
+  std::vector<PooledComparison> against;
   double preemptions_per_job = 0;  // mean over cells
   double rapid_repreemptions = 0;  // sum over cells
   double training_core_s = 0;      // mean core-seconds of training per seed; 0: unknown

@@ -101,12 +101,12 @@ void add_structure(const std::vector<Job>& jobs, const SubmissionBatches& batche
   for (const auto& group : of_owner) owners.add(group);
   const bool owned = batches.kind != Owner::kNone;
   const double of_owners =
-      owned ? std::min(owners.shared_variance(), siblings.shared_variance()) : 0;
+      owned ? std::min(owners.between_group_variance(), siblings.between_group_variance()) : 0;
   out.add_scalar_statistic("sd of log run time", std::sqrt(variance(logs_of_all)));
   out.add_scalar_statistic("  between owners", owned ? std::sqrt(of_owners) : kUndefined);
   out.add_scalar_statistic("  between an owner's batches",
-                           std::sqrt(siblings.shared_variance() - of_owners));
-  out.add_scalar_statistic("  within batches", std::sqrt(siblings.own()));
+                           std::sqrt(siblings.between_group_variance() - of_owners));
+  out.add_scalar_statistic("  within batches", std::sqrt(siblings.within_group_variance()));
   out.add_scalar_statistic("siblings within 2 % of the previous one",
                            pairs > 0 ? same / pairs : kUndefined);
 

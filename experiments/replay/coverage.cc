@@ -92,7 +92,7 @@ class PredictionRecorder {
   void score_predictions(const View& view, int32_t slot) {
     const auto it = predictions_.find(view.serial(slot));
     if (it == predictions_.end()) return;
-    for (Recalibration& one : recalibration_) one.begin_ended_job();
+    for (Recalibration& one : recalibration_) one.count_ended_job();
     for (const Prediction& prediction : it->second) {
       const double left_s =
           static_cast<double>(view.attained_us(slot) - prediction.attained_us) * 1e-6;
@@ -128,8 +128,10 @@ class PredictionProbe final : public Policy {
   PredictionProbe(std::unique_ptr<Policy> policy, PredictionRecorder& recorder)
       : policy_(std::move(policy)), recorder_(recorder) {}
 
-  Level level() const override { return policy_->level(); }
-  Level min_information_level() const override { return policy_->min_information_level(); }
+  InformationLevel level() const override { return policy_->level(); }
+  InformationLevel min_information_level() const override {
+    return policy_->min_information_level();
+  }
   size_t memory_bytes(const View& view) const override { return policy_->memory_bytes(view); }
 
   void decide(const View& view, Memory& memory, Draft& draft) const override {
@@ -155,8 +157,9 @@ PredictionCoverage measure_interval_coverage(const Scenario& scenario, PreparedP
   YARD_CHECK(prepared.policy != nullptr, "coverage needs a policy, not a rule set's own scheduler");
   PredictionRecorder recorder(scenario.workload, every_s);
   prepared.policy = std::make_unique<PredictionProbe>(std::move(prepared.policy), recorder);
-  const Level most = options.information.value_or(Level::kEstimate);
-  prepared.level = std::max({prepared.level, Level::kHistory, std::min(most, Level::kEstimate)});
+  const InformationLevel most = options.information.value_or(InformationLevel::kEstimate);
+  prepared.level = std::max(
+      {prepared.level, InformationLevel::kHistory, std::min(most, InformationLevel::kEstimate)});
   run_prepared(scenario, prepared, options);
   return recorder.done();
 }

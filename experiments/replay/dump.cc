@@ -204,8 +204,9 @@ void StateDumper::check(const char* option) const {
   }
 }
 
-void StateDumper::dump(const Scenario& scenario, const SimModel& fixed, const SimState& state,
-                       PlacementRule placement, nlohmann::ordered_json& out) {
+void StateDumper::dump_if_due(const Scenario& scenario, const SimModel& fixed,
+                              const SimState& state, PlacementRule placement,
+                              nlohmann::ordered_json& out) {
   for (size_t i = 0; i < at_us_.size(); ++i) {
     if (last_decision_[i] != second_decisions_) continue;
     out.push_back(dump_state(scenario, fixed, state, placement, at_us_[i]));

@@ -4,7 +4,8 @@
 //
 //   StateDumper moments({3600 * kSecond});
 //   ... first replay, each decision:  moments.count_decision(state) ...
-//   ... second replay, each decision: moments.dump(scenario, fixed, state, placement, out) ...
+//   ... second replay, each decision: moments.dump_if_due(scenario, fixed, state, placement, out)
+//   ...
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -32,10 +33,10 @@ class StateDumper {
   // Throws InputError, naming `option`, if a moment is outside the replays so far.
   void check(const char* option) const;
 
-  // Appends the state to `out` if no other decision comes before the next moment. Call dump() on
-  // every decision of the second replay.
-  void dump(const Scenario& scenario, const SimModel& fixed, const SimState& state,
-            PlacementRule placement, nlohmann::ordered_json& out);
+  // Appends the state to `out` if no other decision comes before the next moment. Call
+  // dump_if_due() on every decision of the second replay.
+  void dump_if_due(const Scenario& scenario, const SimModel& fixed, const SimState& state,
+                   PlacementRule placement, nlohmann::ordered_json& out);
 
  private:
   std::vector<int64_t> at_us_;

@@ -40,7 +40,7 @@ void append_jobs_csv(const Scenario& scenario, const Run& run, std::string& out)
     append_time(out, job.submit_us);
     append_time(out, what.start_us);
     append_time(out, what.end_us);
-    append_time(out, finished ? wait_us(job, what, scenario.isolated_us[j]) : kNone);
+    append_time(out, finished ? delay_us(job, what, scenario.isolated_us[j]) : kNone);
     append_time(out, finished ? what.end_us - job.submit_us : kNone);
     out += ',';
     append_int(out, what.preemptions);

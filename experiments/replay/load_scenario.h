@@ -2,7 +2,7 @@
 // to a congestion.
 //
 //   Scenario scenario = load_scenario({.trace = "cluster02.csv.gz", .cluster = "16x8"});
-//   Scenario replica = replica_of(scenario, Rng(seed).split(0));
+//   Scenario replica = perturbed_replica_of(scenario, Rng(seed).split(0));
 #pragma once
 
 #include "experiments/replay/congestion.h"

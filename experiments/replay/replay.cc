@@ -17,21 +17,24 @@ namespace {
 // A policy at a lower level of information, such as an oracle with noisy run times.
 class LevelLimitedDecider final : public Decider {
  public:
-  LevelLimitedDecider(const Policy& policy, Level level) : decider_(policy), level_(level) {}
-  Level level() const override { return level_; }
+  LevelLimitedDecider(const Policy& policy, InformationLevel level)
+      : decider_(policy), level_(level) {}
+  InformationLevel level() const override { return level_; }
   void decide(const View& view, Draft& draft) override { decider_.decide(view, draft); }
 
  private:
   PolicyDecider decider_;
-  Level level_;
+  InformationLevel level_;
 };
 
-Level granted_level(const std::string& policy, Level declared, Level least,
-                    const std::optional<Level>& most) {
+InformationLevel granted_level(const std::string& policy, InformationLevel declared,
+                               InformationLevel least,
+                               const std::optional<InformationLevel>& most) {
   if (!most || declared <= *most) return declared;
   if (least <= *most) return *most;
   // An oracle for exact run times also accepts noisy ones.
-  if (declared == Level::kOracle && *most == Level::kNoisyOracle) return Level::kNoisyOracle;
+  if (declared == InformationLevel::kOracle && *most == InformationLevel::kNoisyOracle)
+    return InformationLevel::kNoisyOracle;
   throw InputError("--information " + std::string(information_level_name(*most)),
                    "a policy that needs no more information",
                    "'" + policy + "', which needs " + information_level_name(declared));
@@ -160,8 +163,9 @@ PreparedPolicy prepare(const std::string& text, const RunOptions& options) {
                                    prepared.policy->min_information_level(), options.information);
     return prepared;
   }
-  prepared.placement = check_supported(options.rules, policy, options.placement);
-  prepared.level = std::ranges::count(rules.oracles, policy) > 0 ? Level::kOracle : Level::kBlind;
+  prepared.placement = placement_if_supported(options.rules, policy, options.placement);
+  prepared.level = std::ranges::count(rules.oracles, policy) > 0 ? InformationLevel::kOracle
+                                                                 : InformationLevel::kBlind;
   if (granted_level(policy, prepared.level, prepared.level, options.information) !=
       prepared.level) {
     throw InputError("--information noisy-oracle", "rules 'default'", "'" + options.rules + "'");
@@ -188,7 +192,7 @@ Run run_prepared(const Scenario& scenario, const PreparedPolicy& prepared,
                      "--information " + std::string(information_level_name(prepared.level)));
   }
   if (!prepared.policy && scenario.stage_jobs) {
-    const auto staged = std::ranges::find_if(scenario.trace.jobs, is_staged);
+    const auto staged = std::ranges::find_if(scenario.trace.jobs, has_several_stages);
     throw InputError("rules '" + options.rules + "'", "jobs of one stage",
                      "several stages in job '" + staged->id + "'");
   }
@@ -260,7 +264,7 @@ std::vector<std::string> missing_time_limits_notes(
       const bool is_fifo =
           prepared->order == "arrival" && !prepared->preempts && !prepared->resizes_jobs;
       (is_fifo ? strict : others).push_back(prepared->name);
-    } else if (prepared->level == Level::kEstimate) {
+    } else if (prepared->level == InformationLevel::kEstimate) {
       estimating.push_back(prepared->name);
     }
   }
@@ -277,7 +281,7 @@ std::vector<std::string> missing_time_limits_notes(
   return out;
 }
 
-bool has_no_elastic_jobs(const PreparedPolicy& prepared, const Trace& trace) {
+bool lacks_elastic_jobs_to_resize(const PreparedPolicy& prepared, const Trace& trace) {
   return prepared.resizes_jobs && std::ranges::none_of(trace.jobs, is_elastic);
 }
 

@@ -9,9 +9,9 @@ namespace yard {
 
 struct RunOptions {
   std::string rules = "default";
-  std::string placement;             // empty: the default of the policy or rule set
-  std::optional<Level> information;  // maximum; empty: the level the policy declares
-  double oracle_noise = 0.25;        // standard deviation of a noisy oracle's log error
+  std::string placement;                        // empty: the default of the policy or rule set
+  std::optional<InformationLevel> information;  // maximum; empty: the level the policy declares
+  double oracle_noise = 0.25;                   // standard deviation of a noisy oracle's log error
   SpeedInformation speeds = SpeedInformation::kExact;  // what policies know of speeds
   uint64_t seed = 1;
   bool served = false;  // whether to run the policy as a server would (served.h)
@@ -26,7 +26,7 @@ struct Run {
   std::string policy;
   std::string rules;
   std::string placement;  // empty: the policy offers no choice of placement
-  Level level = Level::kBlind;
+  InformationLevel level = InformationLevel::kBlind;
   SpeedInformation speeds = SpeedInformation::kExact;
   Outcome outcome;
   Summary summary;
@@ -46,7 +46,9 @@ NamedPolicy parse_named_policy(const std::string& text);
 bool is_tuned_policy_file(std::string_view name);
 
 // Returns whether a policy of this level sees run times, so that it is a bound and not a rival.
-inline bool is_oracle_bound(Level level) { return level >= Level::kNoisyOracle; }
+inline bool is_oracle_bound(InformationLevel level) {
+  return level >= InformationLevel::kNoisyOracle;
+}
 
 // A policy with its settings, checked against the rules. `policy` is null if the rule set has its
 // own schedulers.
@@ -54,7 +56,7 @@ struct PreparedPolicy {
   std::string name;        // for tables
   std::string policy_ref;  // registered name, file or checkpoint:DIR
   std::string placement;   // placement rule, as in Run
-  Level level = Level::kBlind;
+  InformationLevel level = InformationLevel::kBlind;
   std::unique_ptr<Policy> policy;
   bool servable = false;
   bool uses_limits = false;   // uses the time limits which users set
@@ -83,7 +85,7 @@ bool has_time_limits(const Trace& trace);
 std::vector<std::string> missing_time_limits_notes(
     const std::vector<const PreparedPolicy*>& prepared_policies);
 // Returns whether the policy decides the sizes of elastic jobs and the trace has no elastic job.
-bool has_no_elastic_jobs(const PreparedPolicy& prepared, const Trace& trace);
+bool lacks_elastic_jobs_to_resize(const PreparedPolicy& prepared, const Trace& trace);
 
 Run run_policy(const Scenario& scenario, const std::string& policy, const RunOptions& options);
 

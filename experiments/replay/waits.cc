@@ -61,7 +61,7 @@ void Waits::close(OpenWait& open, int64_t now_us) {
   add({job, open.since_us, now_us, open.reason, std::move(open.detail), std::move(open.behind)});
 }
 
-void Waits::note_starts(const SimState& s) {
+void Waits::add_started_jobs_to_blockers(const SimState& s) {
   std::vector<const OpenWait*> started;
   for (const int32_t slot : waiting_) {
     const OpenWait& open = open_[static_cast<size_t>(slot)];
@@ -130,7 +130,7 @@ void Waits::note_waiting(const SimState& s, int32_t slot) {
 
 void Waits::record_state(const SimModel& fixed, const SimState& s) {
   if (!why_) why_.emplace(fixed, placement_);
-  if (ended_) note_starts(s);
+  if (ended_) add_started_jobs_to_blockers(s);
   why_->invalidate();
   ++step_;
   if (next_ == kNone) next_ = s.head->first_job;

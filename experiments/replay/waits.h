@@ -62,7 +62,7 @@ class Waits {
   void note_waiting(const SimState& s, int32_t slot);
   void close(OpenWait& open, int64_t now_us);
   // Adds jobs that have just started to the blockers of jobs that wait for GPUs or their turn.
-  void note_starts(const SimState& s);
+  void add_started_jobs_to_blockers(const SimState& s);
   // Adds a job's wait from submission until its entry into the simulator's state, at `to_us`.
   void add_unadmitted_wait(int32_t job, int64_t to_us);
   void add(const Wait& wait);

@@ -97,7 +97,7 @@ std::string metric_charts(const Runs& runs, F wanted) {
 }
 
 // The share of jobs which ended within a time, at about kMaxPoints times with equal job counts.
-std::vector<Point> completion_curve(const JobTimes& of) {
+std::vector<Point> completion_curve(const PolicyCompletionTimes& of) {
   std::vector<Point> points;
   const size_t n = of.jct_s.size();
   const size_t group = std::max<size_t>(1, n / kMaxPoints);
@@ -110,7 +110,7 @@ std::vector<Point> completion_curve(const JobTimes& of) {
 }
 
 // The share of jobs which took longer than a time; the last percent with a point per job.
-std::vector<Point> tail_curve(const JobTimes& of) {
+std::vector<Point> tail_curve(const PolicyCompletionTimes& of) {
   std::vector<Point> points;
   const size_t n = of.jct_s.size();
   for (size_t i = 0; i < n;) {
@@ -207,8 +207,8 @@ std::string completion_times(const RunRecord& run, PolicyLabels& names) {
     longer.title = "The longest jobs";
     longer.y = {
         .label = "share of jobs that took longer than this", .unit = Unit::kPercent, .log = true};
-    for (const JobTimes& of :
-         trained_first(file.policies, [](const JobTimes& of) { return of.policy; })) {
+    for (const PolicyCompletionTimes& of :
+         trained_first(file.policies, [](const PolicyCompletionTimes& of) { return of.policy; })) {
       const std::string label = PolicyLabels::label(run, of.policy);
       const int colour = names.colour_index(label);
       const bool bound = run.bounds.contains(of.policy);

@@ -159,7 +159,7 @@ std::string cell_table(const RunRecord& run, const Json& row) {
     add(rival, role, "");
   }
   if (const Json* bound = best_bound(row)) {
-    table.heading("Oracle: a bound, not a rival, since it sees true run times");
+    table.group_heading("Oracle: a bound, not a rival, since it sees true run times");
     add(*bound, "best of " + std::to_string(row["bounds"].size()) + " oracles", "");
   }
   return table.html();

@@ -157,7 +157,7 @@ Json describe_json(const Trace& trace, int cluster_gpus) {
   for (const auto& [gpus, number] : by_gpus) sizes[std::to_string(gpus)] = number;
   Json reasons = Json::array();
   int64_t skipped = 0;
-  for (const Skipped& what : trace.skipped) {
+  for (const CountedRows& what : trace.skipped) {
     skipped += what.count;
     reasons.push_back({{"reason", what.reason}, {"count", what.count}, {"first", what.first}});
   }
@@ -200,7 +200,7 @@ Json describe_json(const Trace& trace, int cluster_gpus) {
               {"limits", limits_json(jobs)},
               {"logged_wait_s", waits_json(jobs)},
               {"end_states", states_json(jobs)}};
-  for (const Skipped& what : trace.notices) out["notices"].push_back(format_notice(what));
+  for (const CountedRows& what : trace.notices) out["notices"].push_back(format_notice(what));
   return out;
 }
 

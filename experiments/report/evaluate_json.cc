@@ -114,12 +114,12 @@ Json cell_json(const CellResult& cell) {
       {"largest_class_jct_ratio", figure(cell.largest_class_jct_ratio())},
       {"max_wait_ratio", figure(cell.ratio_to_baseline(&PolicyScore::max_wait_s))},
       {"preemptions_ratio", figure(cell.ratio_to_baseline(&PolicyScore::preemptions))},
-      {"preemptions_per_job", figure(cell.mean_per_job(&PolicyScore::preemptions))},
-      {"moves_per_job", figure(cell.mean_per_job(&PolicyScore::migrations))},
+      {"preemptions_per_job", figure(cell.candidate_mean_per_job(&PolicyScore::preemptions))},
+      {"moves_per_job", figure(cell.candidate_mean_per_job(&PolicyScore::migrations))},
       {"rapid_repreemptions", figure(cell.mean(&PolicyScore::rapid_repreemptions))},
       {"ended_early", figure(cell.mean(&PolicyScore::ended_early))},
       {"training_core_s", known(cell.training_core_s)},
-      {"decisions_per_s", number(cell.decisions_per_s())},
+      {"decisions_per_s", number(cell.decisions_per_core_s())},
       {"seeds", cell.num_training_seeds()},
       {"blocks", cell.vs_baseline.blocks},
       {"replicas", cell.replicas},
@@ -135,7 +135,7 @@ Json cell_json(const CellResult& cell) {
       {"oracle_jct_s", cell.oracle ? Json(cell.bounds[*cell.oracle].mean_jct_s) : Json(nullptr)},
       {"no_bound", cell.facts.no_bound.empty() ? Json(nullptr) : Json(cell.facts.no_bound)},
       {"headroom", number(cell.oracle_headroom())},
-      {"headroom_hindsight", number(cell.headroom_vs_best_in_hindsight())},
+      {"headroom_hindsight", number(cell.oracle_headroom_vs_best_in_hindsight())},
       {"test_openings", cell.test_openings},
       {"others", others_json(cell)},
       {"policies", rivals_json(cell)},
@@ -173,7 +173,7 @@ Json summary_json(const SummaryRow& row) {
   out["decisions_per_s"] = number(row.decisions_per_s);
   out["ratio_untrained"] = nullptr;
   out["against"] = Json::array();
-  for (const PolicyComparison& one : row.against) {
+  for (const PooledComparison& one : row.against) {
     if (one.policy == "untrained") {
       out["ratio_untrained"] = number(one.ratio.value);
       out["ratio_untrained_lo"] = number(one.ratio.interval.lo);

@@ -126,7 +126,7 @@ void print_cell(const CellResult& cell) {
       pluralised_count_text(std::ssize(cell.rivals), "rival").c_str(),
       number_text(cell.ratio_to_best_in_hindsight(), 3).c_str(),
       percent_text(cell.oracle_headroom(), 1).c_str(),
-      percent_text(cell.headroom_vs_best_in_hindsight(), 1).c_str(),
+      percent_text(cell.oracle_headroom_vs_best_in_hindsight(), 1).c_str(),
       number_text(cell.oracle_gap_closed(), 2).c_str());
   std::string largest;
   if (const std::optional<int> of = cell.largest_size_class()) {
@@ -141,8 +141,8 @@ void print_cell(const CellResult& cell) {
   std::printf(
       "%s preemptions per job, %s of them migrations; %s in all within 10 minutes of the job's "
       "previous one\n",
-      number_text(cell.mean_per_job(&PolicyScore::preemptions), 2).c_str(),
-      number_text(cell.mean_per_job(&PolicyScore::migrations), 2).c_str(),
+      number_text(cell.candidate_mean_per_job(&PolicyScore::preemptions), 2).c_str(),
+      number_text(cell.candidate_mean_per_job(&PolicyScore::migrations), 2).c_str(),
       number_text(cell.mean(&PolicyScore::rapid_repreemptions), 0).c_str());
   if (const double early = cell.mean(&PolicyScore::ended_early); early > 0) {
     std::printf("%.1f jobs ended early by the policy; the ratio includes them\n", early);
@@ -162,7 +162,7 @@ void print_cells(const std::vector<CellResult>& cells) {
          load_text(cell.facts.load), cell.baseline_score().name, ratio_text(cell.vs_baseline),
          number_text(cell.ratio_to_best_in_hindsight(), 3),
          untrained_rival == nullptr ? "-" : number_text(untrained_rival->candidate_ratio.ratio, 3),
-         percent_text(cell.headroom_vs_best_in_hindsight(), 1),
+         percent_text(cell.oracle_headroom_vs_best_in_hindsight(), 1),
          number_text(cell.oracle_gap_closed(), 2),
          verdict(cell) + std::string(cell.conclusive ? "" : " (inconclusive)") +
              regressions_suffix(cell)});
@@ -193,7 +193,7 @@ void print_summary(const std::vector<SummaryRow>& rows) {
     line("ratio, interquartile mean", row.pooled.iqm);
     line("oracle gap closed", row.pooled.oracle_gap_closed);
     line("probability of improvement", row.pooled.improvement);
-    for (const PolicyComparison& one : row.against) {
+    for (const PooledComparison& one : row.against) {
       if (one.policy == "untrained") line("ratio to untrained", one.ratio);
     }
     std::printf("  %d better, %d worse, worst ratio %s; ratio to the best in hindsight %s\n",

@@ -33,7 +33,7 @@ std::string escape(std::string_view text) {
   constexpr const char* kEntities[] = {"&amp;", "&lt;", "&gt;", "&quot;", "&#39;"};
   std::string out;
   for (size_t at = 0; at < text.size();) {
-    const size_t length = utf8_length(text.substr(at));
+    const size_t length = utf8_character_length(text.substr(at));
     if (length != 1) {
       out += length == 0 ? kReplacement : text.substr(at, length);
       at += std::max<size_t>(length, 1);

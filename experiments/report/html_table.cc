@@ -29,7 +29,7 @@ void Table::row(const std::vector<std::string>& cells, const std::string& css_cl
   body_ += "</tr>\n";
 }
 
-void Table::heading(const std::string& text) {
+void Table::group_heading(const std::string& text) {
   body_ +=
       fmt::format("<tr class='across'><th colspan='{}'>{}</th></tr>\n", text_.size(), escape(text));
 }

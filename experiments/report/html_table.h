@@ -16,7 +16,7 @@ class Table {
   void row(const std::vector<std::string>& cells, const std::string& css_class = "");
 
   // Adds a heading across all columns, which is about the rows added after it. Escapes `text`.
-  void heading(const std::string& text);
+  void group_heading(const std::string& text);
 
   std::string html() const;
 

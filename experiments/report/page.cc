@@ -17,21 +17,21 @@ std::string title_of(const Runs& runs) {
   for (const RunRecord* run : runs) out += (out.empty() ? "" : ", ") + run->name;
   if (runs.size() > 1) return "Runs " + out;
   // Folders are often called "run", so the title does not put "run" before the name.
-  const std::string agent = runs[0]->is_run() ? runs[0]->agent() : "";
+  const std::string agent = runs[0]->is_from_run_folder() ? runs[0]->agent() : "";
   return "Results in " + out + (agent.empty() ? "" : " (agent " + agent + ")");
 }
 
 std::string own_sections(const RunRecord& run) {
   PolicyLabels names;
   for (const JobsFile& file : run.jobs) {  // the trained policy gets the first colour
-    for (const JobTimes& of : file.policies) {
+    for (const PolicyCompletionTimes& of : file.policies) {
       if (of.policy.starts_with("checkpoint:"))
         names.colour_index(PolicyLabels::label(run, of.policy));
     }
   }
-  return cells_section(run) + site_log_section(run) + replays_section(run) + details_section(run) +
-         completion_times(run, names) + cluster_over_time(run, names) + all_metrics(run) +
-         settings(run);
+  return cells_section(run) + whatif_section(run) + replays_section(run) +
+         replay_tables_section(run) + completion_times(run, names) + cluster_over_time(run, names) +
+         all_metrics(run) + settings(run);
 }
 
 // Results come first, provenance last.

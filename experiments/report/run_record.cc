@@ -95,8 +95,9 @@ JobsFile read_jobs(const fs::path& path, const std::string& content) {
                        "'" + std::string(state) + "'");
     }
     const std::string policy(cells[0]);
-    auto of = std::ranges::find(out.policies, policy, &JobTimes::policy);
-    if (of == out.policies.end()) of = out.policies.insert(of, JobTimes{policy, {}, 0});
+    auto of = std::ranges::find(out.policies, policy, &PolicyCompletionTimes::policy);
+    if (of == out.policies.end())
+      of = out.policies.insert(of, PolicyCompletionTimes{policy, {}, 0});
     ++of->jobs;
     const std::string_view jct = cells[kJct];
     if (jct.empty()) continue;
@@ -104,7 +105,7 @@ JobsFile read_jobs(const fs::path& path, const std::string& content) {
     if (!seconds) throw InputError(where, "jct_s in seconds", "'" + std::string(jct) + "'");
     of->jct_s.push_back(*seconds);
   }
-  for (JobTimes& of : out.policies) std::ranges::sort(of.jct_s);
+  for (PolicyCompletionTimes& of : out.policies) std::ranges::sort(of.jct_s);
   return out;
 }
 
@@ -215,7 +216,7 @@ void assign_labels(RunRecord& out) {
     }
   }
   for (const JobsFile& file : out.jobs) {
-    for (const JobTimes& of : file.policies) names.insert(of.policy);
+    for (const PolicyCompletionTimes& of : file.policies) names.insert(of.policy);
   }
   const auto label = [&](const std::string& policy, size_t parts) {
     if (policy.starts_with("checkpoint:")) return out.checkpoint_label(tail(policy, parts));

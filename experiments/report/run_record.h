@@ -23,7 +23,7 @@ struct JsonFile {
 };
 
 // Completion times of one policy in one file of jobs.
-struct JobTimes {
+struct PolicyCompletionTimes {
   std::string policy;
   std::vector<double> jct_s;  // completion times of finished jobs in seconds, ascending
   size_t jobs = 0;            // with unfinished ones
@@ -31,7 +31,7 @@ struct JobTimes {
 
 struct JobsFile {
   std::string file;
-  std::vector<JobTimes> policies;  // in file order
+  std::vector<PolicyCompletionTimes> policies;  // in file order
 };
 
 struct RunRecord {
@@ -46,7 +46,7 @@ struct RunRecord {
 
   std::string agent() const;
   std::string checkpoint_label(const std::string& name) const;  // "AGENT (NAME)"
-  bool is_run() const { return !run.empty(); }
+  bool is_from_run_folder() const { return !run.empty(); }
 };
 
 // The value of a key; null if it is absent.

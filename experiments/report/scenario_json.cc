@@ -30,7 +30,7 @@ nlohmann::ordered_json trace_json(const Scenario& scenario) {
   const Trace& trace = scenario.trace;
   nlohmann::ordered_json skipped = nlohmann::ordered_json::array(), notices = skipped;
   int64_t left_out = 0;
-  for (const Skipped& what : trace.skipped) {
+  for (const CountedRows& what : trace.skipped) {
     skipped.push_back({{"reason", what.reason}, {"count", what.count}, {"first", what.first}});
     left_out += what.count;
   }
@@ -40,7 +40,7 @@ nlohmann::ordered_json trace_json(const Scenario& scenario) {
                                 {"sha256", trace.sha256},
                                 {"jobs_played", trace.jobs.size()},
                                 {"jobs_scored", window.scored},
-                                {"jobs_copied", count_window_copies(trace)},
+                                {"jobs_copied", count_copied_jobs(trace)},
                                 {"warm_from_s", seconds_json(window.warm_from_us)},
                                 {"from_s", seconds_json(window.from_us)},
                                 {"to_s", seconds_json(window.to_us)},
@@ -50,7 +50,7 @@ nlohmann::ordered_json trace_json(const Scenario& scenario) {
                                 {"cost_scale", scenario.cost_scale},
                                 {"skipped", left_out},
                                 {"skipped_by_reason", skipped}};
-  for (const Skipped& what : trace.notices) notices.push_back(format_notice(what));
+  for (const CountedRows& what : trace.notices) notices.push_back(format_notice(what));
   if (!notices.empty()) out["notices"] = notices;
   if (scenario.congestion > 0) out["congestion"] = scenario.congestion;
   return out;

@@ -39,9 +39,9 @@ std::string comparison_section(const Runs& runs);   // results of evaluate: a ro
 std::string cells_section(const RunRecord& run);    // table of each cell with all its policies
 std::string replays_section(const RunRecord& run);  // results of simulate
 // Results of whatif beyond the replays: verdicts, limitations, waits by size, partition and user.
-std::string site_log_section(const RunRecord& run);
+std::string whatif_section(const RunRecord& run);
 // More tables of simulate: size classes, waits by reason, fairness, tenants, GPU time.
-std::string details_section(const RunRecord& run);
+std::string replay_tables_section(const RunRecord& run);
 std::string learning_section(const Runs& runs);
 std::string completion_times(const RunRecord& run, PolicyLabels& names);
 std::string cluster_over_time(const RunRecord& run, PolicyLabels& names);

@@ -60,9 +60,9 @@ std::string by(const Json& document, const char* key, const char* name, const ch
   for (size_t r = 0; r < std::min(rows.size(), kMaxRows); ++r) {
     const std::string of = text(rows[r], name);
     const bool part = member_or_null(rows[r], "part_of_range") == true;
-    table.heading((part ? "of these, exactly " : "") + (of.empty() ? "(none)" : of) +
-                  (std::string_view(name) == "gpus" ? (of == "1" ? " GPU" : " GPUs") : "") + ", " +
-                  cell(rows[r], "jobs", 0) + " jobs");
+    table.group_heading((part ? "of these, exactly " : "") + (of.empty() ? "(none)" : of) +
+                        (std::string_view(name) == "gpus" ? (of == "1" ? " GPU" : " GPUs") : "") +
+                        ", " + cell(rows[r], "jobs", 0) + " jobs");
     for (const Json& row : list_or_empty(rows[r], "policies")) {
       table.row({escape(PolicyLabels::short_label(text(row, "policy"))),
                  cell(row, "mean_wait_s", 0), cell(row, "p99_wait_s", 0),
@@ -78,7 +78,7 @@ std::string by(const Json& document, const char* key, const char* name, const ch
 
 }  // namespace
 
-std::string site_log_section(const RunRecord& run) {
+std::string whatif_section(const RunRecord& run) {
   std::string out;
   for (const JsonFile& document : run.replays) {
     const Json& json = document.json;

@@ -78,10 +78,10 @@ std::string replays_section(const RunRecord& run) {
       if (!is_oracle_bound(row)) add(row);
     }
     if (bounds && no_bound.empty()) {
-      table.heading("Oracles: bounds, not rivals, since they see true run times");
+      table.group_heading("Oracles: bounds, not rivals, since they see true run times");
     } else if (bounds) {
-      table.heading("Oracles: they see true run times, but are not bounds because of " +
-                    escape(no_bound));
+      table.group_heading("Oracles: they see true run times, but are not bounds because of " +
+                          escape(no_bound));
     }
     for (const Json& row : json["runs"]) {
       if (is_oracle_bound(row)) add(row);
@@ -101,7 +101,7 @@ std::string replays_section(const RunRecord& run) {
   return section("Replays", out);
 }
 
-std::string details_section(const RunRecord& run) {
+std::string replay_tables_section(const RunRecord& run) {
   std::string out;
   for (const JsonFile& document : run.replays) {
     for (const PlainTable& plain : plain_tables(document.json["runs"])) {
@@ -138,7 +138,7 @@ std::string details_section(const RunRecord& run) {
 std::string runs_table(const Runs& runs) {
   Table table({"<run", "<agent", "seed", "<state", "<started", "<ended", "<version"});
   for (const RunRecord* run : runs) {
-    if (!run->is_run()) continue;
+    if (!run->is_from_run_folder()) continue;
     const Json& of = run->run;
     const Json& version = member_or_null(of, "yardmaster");
     table.row({escape(run->name), or_absent(run->agent()), or_absent(text(of, "seed")),
@@ -178,7 +178,7 @@ std::string settings_diff(const Runs& runs) {
 
 std::string provenance_section(const RunRecord& run) {
   const Json& of = run.run;
-  if (!run.is_run()) return "";
+  if (!run.is_from_run_folder()) return "";
   std::string out = "<h3>Provenance</h3>\n<dl class='provenance'>";
   const auto line = [&](const char* name, const std::string& value) {
     if (!value.empty()) out += fmt::format("<dt>{}</dt><dd>{}</dd>", name, value);

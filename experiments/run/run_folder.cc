@@ -147,12 +147,12 @@ RunFolder RunFolder::create(const fs::path& given, const Config& config, const R
   {
     // The folder appears with its first files in it. rename() fails if another run was faster.
     AtomicDirectory fresh(path);
-    write_file_atomic(fresh.path() / "config.yaml", yaml_of(config));
-    write_json(fresh.path() / "run.json", new_run_json(info));
-    write_file_atomic(fresh.path() / "log.txt", "");
-    fs::create_directory(fresh.path() / "checkpoints");
-    fs::create_directory(fresh.path() / "evaluations");
-    if (::rename(fresh.path().c_str(), path.c_str()) != 0) {
+    write_file_atomic(fresh.temporary_path() / "config.yaml", yaml_of(config));
+    write_json(fresh.temporary_path() / "run.json", new_run_json(info));
+    write_file_atomic(fresh.temporary_path() / "log.txt", "");
+    fs::create_directory(fresh.temporary_path() / "checkpoints");
+    fs::create_directory(fresh.temporary_path() / "evaluations");
+    if (::rename(fresh.temporary_path().c_str(), path.c_str()) != 0) {
       if (errno == ENOTEMPTY || errno == EEXIST || errno == ENOTDIR) refuse(path);
       throw RunError(path.string() + ": " + std::strerror(errno));
     }

@@ -19,7 +19,7 @@
 
 namespace yard {
 
-struct JobAttributeDraw {
+struct JobAttributeDrawConfig {
   bool draw = false;
   uint64_t seed = 1;
   void fields(FieldList& f) {

@@ -50,7 +50,7 @@ ModelChoices choices_in(const Profiles& profiles) {
   for (const ModelProfile& profile : profiles.models) {
     for (const MeasuredRun& run : profile.runs) {
       if (run.iteration_s <= 0) continue;
-      const auto batch = static_cast<int32_t>(std::lround(profile.batch_size_of(run)));
+      const auto batch = static_cast<int32_t>(std::lround(profile.identifying_batch_size(run)));
       (run.gpus() > 1 ? several : one).emplace(profile.model, batch);
       if (profile.by_links) several.emplace(profile.model, batch);
     }
@@ -116,12 +116,12 @@ Scenario with_arrivals(const Scenario& scenario, Trace trace, const Window& wind
 }
 
 Trace with_settled_stages(Trace trace) {
-  resolve_stage_times(trace);
+  fill_in_stage_run_times(trace);
   return trace;
 }
 
 std::optional<Trace> split_stages(const Trace& trace, std::vector<int32_t>& of) {
-  if (!any_staged(trace)) return std::nullopt;
+  if (!any_job_has_stages(trace)) return std::nullopt;
   Stages stages = split_stages(trace.jobs);
   of = std::move(stages.job_of);
   Trace out;
@@ -154,7 +154,7 @@ std::vector<std::string> allowed_action_words(const AllowedActions& allows) {
   return out;
 }
 
-std::string text_of(const ScenarioVariation& variation) {
+std::string text_of(const ScenarioOverrides& variation) {
   std::vector<std::string> parts;
   if (variation.allows != AllowedActions{}) {
     parts.push_back(join(allowed_action_words(variation.allows), "+"));
@@ -176,15 +176,15 @@ TraceOnCluster load_trace_on_cluster(const ScenarioOptions& options) {
                                             .cluster_gpus = gpus,
                                             .settings = options.trace_settings});
   if (is_synthetic(options.trace)) {
-    draw_tenants(source.trace, source.cluster, Rng(options.seed).split(kTenantStream));
+    draw_tenants_if_needed(source.trace, source.cluster, Rng(options.seed).split(kTenantStream));
   }
   const std::string tenants = unknown_tenants_note(source.trace, source.cluster);
   if (!tenants.empty()) source.trace.notices.push_back({tenants, 0, source.trace.source});
   fill_run_times(source.trace, options.measured, options.skip_unusable);
-  const auto demands = parse<JobAttributeDraw>(options.demands);
+  const auto demands = parse<JobAttributeDrawConfig>(options.demands);
   if (demands.draw)
     draw_missing_job_attributes(source.trace, Rng(demands.seed).split(kDemandStream));
-  const auto models = parse<JobModelDraw>(options.models);
+  const auto models = parse<JobModelDrawConfig>(options.models);
   const bool known = !options.profiles.empty() || !source.cluster.models.empty();
   if (models.draw && !known) {
     throw InputError("models.draw", "--profiles or a cluster with models to draw from", "none");
@@ -196,14 +196,14 @@ TraceOnCluster load_trace_on_cluster(const ScenarioOptions& options) {
       source.speeds->speed_classes_of(all_model_jobs(source.trace, source.speeds->profiles()));
       draw_models(source.trace, source.speeds->profiles(), Rng(models.seed).split(kModelStream));
     }
-    source.speeds->restrict_gpu_types(source.trace, source.cluster);
+    source.speeds->remove_unfit_gpu_types(source.trace, source.cluster);
     const std::string unused =
         options.profiles.empty() ? "" : source.speeds->unused_profiles_note(source.trace);
     if (!unused.empty()) source.trace.notices.push_back({unused, 0, source.trace.source});
     fill_checkpoint_costs(source.trace, source.speeds->profiles(),
                           parse<CheckpointCostModel>(options.checkpoints));
   }
-  set_training_curves(source.trace, source.speeds ? source.speeds->profiles() : Profiles{});
+  apply_training_curves(source.trace, source.speeds ? source.speeds->profiles() : Profiles{});
   check_jobs_fit_cluster(source.trace, source.cluster, options.skip_unusable);
   if (options.gpus_needed) check_jobs_request_gpus(source.trace, options.skip_unusable);
   if (!options.faults.empty()) source.faults.recorded = read_faults(options.faults, source.cluster);
@@ -224,7 +224,7 @@ Scenario::Scenario(Trace trace_in, const Window& window_in, ClusterSpec cluster_
       stage_jobs(split_stages(trace, job_of_stage)),
       spec(cluster),
       workload(simulated_trace(), cluster,
-               speeds ? speeds->pair_conflicts(simulated_trace()) : PairConflicts{}),
+               speeds ? speeds->incompatible_pairs(simulated_trace()) : GpuSharingConflicts{}),
       fixed{spec.columns(), workload.jobs().columns(), scaled(scale)} {
   fixed.rated = fixed.spec.overloads || speeds;
   if (speeds) {
@@ -312,13 +312,13 @@ std::vector<Fault> Scenario::unsorted_faults_until(int64_t until_us) const {
   return all;
 }
 
-Scenario replica_of(const Scenario& scenario, const Rng& rng) {
+Scenario perturbed_replica_of(const Scenario& scenario, const Rng& rng) {
   Trace trace = scenario.trace;
   Window window = scenario.window;
   jitter_arrivals(trace, window, rng, kJitterUs, kLoadJitter);
   if (std::ranges::any_of(trace.jobs, &Job::model_drawn)) {
     draw_models(trace, scenario.speeds->profiles(), rng.split(kModelStream));
-    scenario.speeds->restrict_gpu_types(trace, scenario.cluster);
+    scenario.speeds->remove_unfit_gpu_types(trace, scenario.cluster);
   }
   Scenario replica = with_arrivals(scenario, std::move(trace), window);
   replica.inject_faults(scenario.faults, rng.split(kFaultStream));
@@ -335,7 +335,7 @@ std::vector<Scenario> replicas_of(const Scenario& scenario, int count, uint64_t 
   }
   const Rng rng = Rng(seed).split(kReplicaStream);
   for (int r = 0; r < count; ++r) {
-    replicas.push_back(replica_of(scenario, rng.split(static_cast<uint64_t>(r))));
+    replicas.push_back(perturbed_replica_of(scenario, rng.split(static_cast<uint64_t>(r))));
   }
   return replicas;
 }

@@ -24,13 +24,13 @@ namespace yard {
 
 // How a cell differs from a trace on its cluster: which actions the cluster allows a scheduler, and
 // its size and load. It applies to every policy in the cell.
-struct ScenarioVariation {
+struct ScenarioOverrides {
   AllowedActions allows;
   double cluster = 1;  // factor on the number of nodes
   double load = 1;     // factor on the arrival rate, after any congestion
 
-  bool any() const { return *this != ScenarioVariation{}; }
-  friend bool operator==(const ScenarioVariation&, const ScenarioVariation&) = default;
+  bool any() const { return *this != ScenarioOverrides{}; }
+  friend bool operator==(const ScenarioOverrides&, const ScenarioOverrides&) = default;
 };
 
 constexpr double kMaxScale =
@@ -43,11 +43,11 @@ AllowedActions parse_allowed_actions(const std::vector<std::string>& words,
 std::vector<std::string> allowed_action_words(const AllowedActions& allows);
 
 // Returns "start+preempt, cluster x 0.5"; empty for the default.
-std::string text_of(const ScenarioVariation& variation);
+std::string text_of(const ScenarioOverrides& variation);
 
 // Whether to draw a model for each job of a trace without models. Jobs with several GPUs draw among
 // the models measured on several GPUs, other jobs among those measured on one.
-struct JobModelDraw {
+struct JobModelDrawConfig {
   bool draw = false;
   uint64_t seed = 1;
   void fields(FieldList& f) {
@@ -74,9 +74,9 @@ struct ScenarioOptions {
   Settings fault_model;         // FaultModel: mean rates of drawn faults
   Settings checkpoints;         // CheckpointCostModel: save and restore cost by model size
   RunTimeFiles measured;        // files that give run times which the trace lacks
-  Settings models;              // settings of JobModelDraw
-  Settings demands;             // settings of JobAttributeDraw
-  ScenarioVariation variation;  // variation of the cluster and the load
+  Settings models;              // settings of JobModelDrawConfig
+  Settings demands;             // settings of JobAttributeDrawConfig
+  ScenarioOverrides variation;  // variation of the cluster and the load
 };
 
 // Faults: recorded ones from a file, and a model from which each replica draws its own.
@@ -92,7 +92,7 @@ struct TraceOnCluster {
   ClusterSpec cluster;
   FaultPlan faults;
   std::shared_ptr<Speeds> speeds;  // null: no model has known speeds; shared by replicas
-  ScenarioVariation variation;     // variation, of which the cluster size is already applied
+  ScenarioOverrides variation;     // variation, of which the cluster size is already applied
 };
 
 // Loads trace and cluster. A generator's arrivals are scaled to the cluster. Throws InputError,
@@ -155,7 +155,7 @@ struct Scenario {
 };
 
 // Returns a copy whose arrivals differ by up to 10 minutes, and whose load differs by up to 4 %.
-Scenario replica_of(const Scenario& scenario, const Rng& rng);
+Scenario perturbed_replica_of(const Scenario& scenario, const Rng& rng);
 
 // Returns `count` replicas, determined by `seed`. A single replica is the scenario itself.
 std::vector<Scenario> replicas_of(const Scenario& scenario, int count, uint64_t seed);

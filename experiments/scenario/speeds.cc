@@ -100,7 +100,7 @@ std::vector<int32_t> Speeds::speed_classes_of(const Trace& trace) {
   return out;
 }
 
-PairConflicts Speeds::pair_conflicts(const Trace& trace) {
+GpuSharingConflicts Speeds::incompatible_pairs(const Trace& trace) {
   const std::vector<int32_t> of_job = speed_classes_of(trace);
   const SpeedColumns c = table_->columns();
   const auto kind_of = [&](size_t j) { return c.class_kind[of_job[j]]; };
@@ -124,12 +124,12 @@ PairConflicts Speeds::pair_conflicts(const Trace& trace) {
       }
     }
   }
-  PairConflicts out;
+  GpuSharingConflicts out;
   if (index.empty()) return out;
   out.num_kinds = static_cast<int32_t>(index.size());
-  if (out.num_kinds > PairConflicts::kMaxKinds) {
+  if (out.num_kinds > GpuSharingConflicts::kMaxKinds) {
     throw InputError("--profiles",
-                     "at most " + std::to_string(PairConflicts::kMaxKinds) +
+                     "at most " + std::to_string(GpuSharingConflicts::kMaxKinds) +
                          " kinds of jobs that may not share a GPU with some other kind",
                      std::to_string(out.num_kinds));
   }
@@ -172,7 +172,7 @@ std::string Speeds::unused_profiles_note(const Trace& trace) {
          " (--set models.draw=true gives each job a measured model)";
 }
 
-void Speeds::restrict_gpu_types(Trace& trace, const ClusterSpec& cluster) {
+void Speeds::remove_unfit_gpu_types(Trace& trace, const ClusterSpec& cluster) {
   const std::vector<int32_t> of_job = speed_classes_of(trace);
   const SpeedColumns columns = table_->columns();
   for (size_t j = 0; j < trace.jobs.size(); ++j) {

@@ -25,8 +25,8 @@ class Speeds {
   SpeedColumns columns() { return table_->columns(); }
 
   // Returns the pairs of jobs with GPU shares that were measured not to fit on one GPU (rate 0).
-  // Throws InputError if more than PairConflicts::kMaxKinds kinds of jobs are in such pairs.
-  PairConflicts pair_conflicts(const Trace& trace);
+  // Throws InputError if more than GpuSharingConflicts::kMaxKinds kinds of jobs are in such pairs.
+  GpuSharingConflicts incompatible_pairs(const Trace& trace);
 
   const Profiles& profiles() const { return profiles_; }
 
@@ -34,7 +34,7 @@ class Speeds {
   std::string unused_profiles_note(const Trace& trace);
 
   // Removes, from each job's GPU types, types measured not to fit the job's model at its size.
-  void restrict_gpu_types(Trace& trace, const ClusterSpec& cluster);
+  void remove_unfit_gpu_types(Trace& trace, const ClusterSpec& cluster);
 
  private:
   Profiles profiles_;

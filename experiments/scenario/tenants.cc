@@ -26,7 +26,7 @@ std::string shown(const std::set<std::string>& names) {
 
 }  // namespace
 
-void draw_tenants(Trace& trace, const ClusterSpec& cluster, const Rng& rng) {
+void draw_tenants_if_needed(Trace& trace, const ClusterSpec& cluster, const Rng& rng) {
   const auto named = [](const Job& job) { return !job.tenant.empty(); };
   const auto open_to_all = [&](const Node& node) {
     return node.tenant == kNoTenant || cluster.tenants[static_cast<size_t>(node.tenant)].may_lend;

@@ -59,7 +59,7 @@ std::vector<std::string> gpu_type_notes(const Scenario& scenario) {
   return notes;
 }
 
-std::string speeds_note(const Scenario& scenario, SpeedInformation speeds) {
+std::string unused_speeds_note(const Scenario& scenario, SpeedInformation speeds) {
   const SimModel& f = scenario.fixed;
   const bool measured = f.speed.num_kinds > 0, said = f.jobs.model_speed != nullptr;
   if (speeds == SpeedInformation::kExact || measured || said) return "";
@@ -70,11 +70,12 @@ std::string speeds_note(const Scenario& scenario, SpeedInformation speeds) {
 
 std::vector<std::string> scenario_notes(const Scenario& scenario, SpeedInformation speeds) {
   std::vector<std::string> lines;
-  for (const Skipped& what : scenario.trace.skipped) lines.push_back(format_left_out_rows(what));
+  for (const CountedRows& what : scenario.trace.skipped)
+    lines.push_back(format_left_out_rows(what));
   const auto note = [&](const std::string& text) { lines.push_back("note: " + text); };
-  for (const Skipped& what : scenario.trace.notices) note(format_notice(what));
+  for (const CountedRows& what : scenario.trace.notices) note(format_notice(what));
   for (const std::string& text : gpu_type_notes(scenario)) note(text);
-  if (const std::string text = speeds_note(scenario, speeds); !text.empty()) note(text);
+  if (const std::string text = unused_speeds_note(scenario, speeds); !text.empty()) note(text);
   return lines;
 }
 

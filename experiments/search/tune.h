@@ -23,7 +23,7 @@ struct TuneOptions {
 
 struct TuningResult {
   std::string policy;
-  Level level = Level::kBlind;
+  InformationLevel level = InformationLevel::kBlind;
   SpeedInformation speeds = SpeedInformation::kExact;
   std::vector<std::pair<std::string, std::string>> settings;  // every tuned number
   Settings fixed;                                             // given settings, not tuned

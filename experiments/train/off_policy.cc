@@ -102,7 +102,7 @@ class FittedSimulator {
     const std::string name = deciders.begin().key();
     const std::vector<std::string> known = PolicyRegistry::names();
     if (std::ranges::find(known, name) == known.end()) return std::nullopt;
-    if (PolicyRegistry::info(name).level > Level::kHistory) return std::nullopt;
+    if (PolicyRegistry::info(name).level > InformationLevel::kHistory) return std::nullopt;
     const std::vector<double> observed = counted_.ended(counted_.jct_s);
     if (observed.empty()) return std::nullopt;
     std::vector<std::vector<double>> simulated = simulate(name);

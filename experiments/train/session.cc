@@ -403,8 +403,8 @@ class Session {
 
 }  // namespace
 
-fs::path run_session(const TrainingSetup& setup, const SessionOptions& options,
-                     Communicator& ranks) {
+fs::path train_best_checkpoint(const TrainingSetup& setup, const SessionOptions& options,
+                               Communicator& ranks) {
   if (ranks.rank() == 0) {
     if (options.resume.empty()) RunFolder::require_unoccupied_path(options.out);
     const TrainingDataConfig& data = setup.data;

@@ -17,7 +17,7 @@ struct SessionOptions {
 
 // Trains and returns the folder of the best checkpoint; ranks above 0 return an empty path. Throws
 // InputError, RunError, or Interrupted after saving the state for a resume.
-std::filesystem::path run_session(const TrainingSetup& setup, const SessionOptions& options,
-                                  Communicator& ranks);
+std::filesystem::path train_best_checkpoint(const TrainingSetup& setup,
+                                            const SessionOptions& options, Communicator& ranks);
 
 }  // namespace yard

@@ -219,7 +219,7 @@ void SimulatedData::read_cells() {
             whole.emplace(scenario_of(cell, load_trace_on_cluster(cell.scenario)));
           }
           const Scenario replica =
-              replica_of(*whole, rng.split(out.size()).split(static_cast<uint64_t>(d)));
+              perturbed_replica_of(*whole, rng.split(out.size()).split(static_cast<uint64_t>(d)));
           add_scenario(scored_part(replica.trace), replica);
         }
       } catch (const CongestionUnreachable& error) {

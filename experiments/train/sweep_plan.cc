@@ -103,7 +103,7 @@ Settings SearchSpace::draw(Rng rng) const {
 
 }  // namespace
 
-void SweepConfig::fields(FieldList& f) {
+void SweepOptions::fields(FieldList& f) {
   f("train", train, "file of settings shared by all trials");
   f("trials", trials, 1, 100'000, "number of points drawn from the space");
   f("seed", seed, 0, UINT64_MAX, "seed of the draws");
@@ -117,7 +117,7 @@ void SweepConfig::fields(FieldList& f) {
   f("parallel", parallel, 1, 1024, "trials run in parallel");
 }
 
-int SweepPlan::updates() const {
+int SweepPlan::total_updates() const {
   int sum = 0;
   for (size_t r = 0; r < rungs.size(); ++r) {
     sum += rung_trials[r] * (rungs[r] - (r == 0 ? 0 : rungs[r - 1]));
@@ -135,7 +135,7 @@ std::string SweepPlan::text() const {
                        fmt::join(rounded, ", "), validate_every);
   }
   return out + fmt::format("rungs of {} updates for {} trials: {} updates in all",
-                           fmt::join(rungs, ", "), fmt::join(rung_trials, ", "), updates());
+                           fmt::join(rungs, ", "), fmt::join(rung_trials, ", "), total_updates());
 }
 
 SweepPlan read_sweep(const Settings& settings) {
@@ -144,7 +144,7 @@ SweepPlan read_sweep(const Settings& settings) {
   for (const GivenSetting& s : settings.entries()) {
     if (!s.key.starts_with(kSpace) && !s.key.starts_with(kSet)) own.set(s.key, s.value, s.origin);
   }
-  plan.config = parse<SweepConfig>(own);
+  plan.config = parse<SweepOptions>(own);
   if (plan.config.train.empty()) throw InputError("train", "a file of training settings", "none");
   plan.base = Settings::from_yaml(plan.config.train);
   for (const GivenSetting& s : settings.entries()) {

@@ -11,7 +11,7 @@
 
 namespace yard {
 
-struct SweepConfig {
+struct SweepOptions {
   std::string train;  // file of the settings which all trials share
   int trials = 16;
   uint64_t seed = 1;
@@ -24,7 +24,7 @@ struct SweepConfig {
 };
 
 struct SweepPlan {
-  SweepConfig config;
+  SweepOptions config;
   Settings base;  // settings of `train`, with those that the sweep sets for all trials
   std::vector<Settings> trials;  // additional settings of each trial
   std::vector<int>
@@ -33,7 +33,7 @@ struct SweepPlan {
   std::vector<int> rungs_before_rounding;  // all rungs, before rounding up to a validation
   int validate_every = 1;                  // updates
 
-  int updates() const;  // number of updates, summed over all trials and rungs
+  int total_updates() const;  // number of updates, summed over all trials and rungs
   // "27 trials, rungs of 10, 18 updates for ..."; mentions rounded rungs, which may have merged.
   std::string text() const;
 };

@@ -205,7 +205,8 @@ double Change::longest_wait_ratio() const {
   return baseline_longest_s > 0 ? longest_s / baseline_longest_s : kNan;
 }
 
-Comparison compare(const std::vector<ComparedJob>& jobs, std::vector<Candidate> candidates) {
+Comparison compare_with_baseline(const std::vector<ComparedJob>& jobs,
+                                 std::vector<Candidate> candidates) {
   YARD_CHECK(!candidates.empty(), "a comparison needs a baseline");
   for (const ComparedJob& job : jobs) {
     YARD_CHECK(job.by.size() == candidates.size(), "times under every policy");

@@ -2,7 +2,7 @@
 // policy, the site's own: for all jobs, by size, by user and by partition. text.h, json.h and
 // page.h print the results.
 //
-//   Comparison comparison = compare(jobs, candidates);
+//   Comparison comparison = compare_with_baseline(jobs, candidates);
 //   comparison.by_size.rows[3].changes[1].ratio;  // e.g. 17-32 GPUs: second policy / first
 //
 // Dims: C policies, of which the first is called the baseline.
@@ -42,7 +42,7 @@ struct ComparedJob {
 // A compared policy, with its figures over all jobs.
 struct Candidate {
   std::string name;
-  Level level = Level::kBlind;
+  InformationLevel level = InformationLevel::kBlind;
   SpeedInformation speeds = SpeedInformation::kExact;
   bool knows_run_times = false;      // sees run times, so cannot be deployed
   bool needs_checkpointing = false;  // whether the policy may preempt jobs
@@ -110,6 +110,7 @@ struct Comparison {
 };
 
 // Compares all candidates. Requires: jobs sorted by submission, each with (C) times; C >= 1.
-Comparison compare(const std::vector<ComparedJob>& jobs, std::vector<Candidate> candidates);
+Comparison compare_with_baseline(const std::vector<ComparedJob>& jobs,
+                                 std::vector<Candidate> candidates);
 
 }  // namespace yard::whatif

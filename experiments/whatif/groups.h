@@ -9,14 +9,14 @@
 
 namespace yard::whatif {
 
-struct CandidateGroup {
+struct RequirementGroup {
   std::string heading;             // heading; empty for the first group
   std::vector<size_t> candidates;  // indices into Comparison::candidates
 };
 
 // Returns the non-empty groups: the baseline and policies which only start jobs, policies which
 // preempt, and policies which see run times.
-std::vector<CandidateGroup> candidate_groups_of(const Comparison& comparison);
+std::vector<RequirementGroup> group_candidates_by_requirement(const Comparison& comparison);
 
 inline constexpr const char* kHowToRead =
     "Wait is job completion time minus run time. It includes waits after preemption or suspension, "

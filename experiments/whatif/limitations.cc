@@ -130,12 +130,12 @@ std::vector<std::string> log_limitations(const Trace& trace, const LogInfo& fact
   }
   if (!of.priorities)
     out.push_back("no job has a priority: the site's own order cannot be reproduced");
-  for (const Skipped& what : trace.skipped) {
+  for (const CountedRows& what : trace.skipped) {
     out.push_back(fmt::format("{} row{}{} left out: {}, the first at {}", what.count,
                               what.count == 1 ? "" : "s", of.windowed ? " of the whole file" : "",
                               what.reason, what.first));
   }
-  for (const Skipped& what : trace.notices) {
+  for (const CountedRows& what : trace.notices) {
     out.push_back((of.windowed && what.count > 0 ? "in the whole file: " : "") +
                   format_notice(what));
   }

@@ -123,7 +123,7 @@ class Page {
   std::string verdict_list() const {
     if (verdicts_.empty()) return "";
     std::string out = "<section><h2>Verdict</h2>\n";
-    for (const CandidateGroup& group : candidate_groups_of(comparison_)) {
+    for (const RequirementGroup& group : group_candidates_by_requirement(comparison_)) {
       std::string items;
       for (const size_t c : group.candidates) {
         if (c > 0) items += verdict_item(verdicts_[c - 1]);
@@ -164,8 +164,8 @@ class Page {
     cells.insert(cells.end(), {number_text(logged.max_wait_s, 0), none, none,
                                number_text(logged.mean_jct_s, 0), none, none});
     table.row(cells);
-    for (const CandidateGroup& group : candidate_groups_of(comparison_)) {
-      if (!group.heading.empty()) table.heading(group.heading);
+    for (const RequirementGroup& group : group_candidates_by_requirement(comparison_)) {
+      if (!group.heading.empty()) table.group_heading(group.heading);
       for (const size_t c : group.candidates) {
         const Candidate& policy = comparison_.candidates[c];
         cells = policy_cells(comparison_.all, c);
@@ -189,8 +189,8 @@ class Page {
     report::Table table({"policy", "mean wait s", "median s", "p90 s", "p99 s", "longest s",
                          "ratio to first policy", "95 % interval"});
     for (const Row& row : comparison_.by_size.rows) {
-      table.heading(fmt::format("{}{} GPU{}, {}", row.single_size ? "of these, exactly " : "",
-                                row.name, row.name == "1" ? "" : "s", jobs_text(row.jobs)));
+      table.group_heading(fmt::format("{}{} GPU{}, {}", row.single_size ? "of these, exactly " : "",
+                                      row.name, row.name == "1" ? "" : "s", jobs_text(row.jobs)));
       for (size_t c = 0; c < comparison_.candidates.size(); ++c) {
         table.row(policy_cells(row, c), c == 0 ? "ours" : "");
       }

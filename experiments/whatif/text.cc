@@ -68,7 +68,7 @@ class Printer {
         name_width_, "mean wait s", "median s", "p90 s", "p99 s", "longest s", "mean JCT s", "util",
         "preempt", "information", "speeds", "ratio to first policy");
     out += figures("logged", comparison_.all.logged) + fmt::format(" {:>6} {:>8}\n", "-", "-");
-    for (const CandidateGroup& group : candidate_groups_of(comparison_)) {
+    for (const RequirementGroup& group : group_candidates_by_requirement(comparison_)) {
       if (!group.heading.empty()) out += group.heading + ":\n";
       for (const size_t c : group.candidates) {
         const Candidate& policy = comparison_.candidates[c];

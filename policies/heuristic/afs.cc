@@ -26,7 +26,7 @@ struct Config {
 // Returns the user's limit less the work done. Without a limit, or beyond it, a job is taken to
 // have as much work left as it has done.
 double work_left_s(const View& view, int32_t slot) {
-  const auto work_done_us = static_cast<double>(view.worked_us(slot));
+  const auto work_done_us = static_cast<double>(view.work_done_in_whole_us(slot));
   const int64_t limit_us = view.limit_us(slot);
   const double left_us = limit_us == kNone ? 0 : static_cast<double>(limit_us) - work_done_us;
   return 1e-6 * (left_us > 0 ? left_us : std::max(work_done_us, 1.0));
@@ -50,7 +50,7 @@ bool goes_ahead(const JobGain& other, const JobGain& leader) {
   return to_b != shorter;
 }
 
-class Afs final : public ConfiguredPolicy<Config, Level::kEstimate> {
+class Afs final : public ConfiguredPolicy<Config, InformationLevel::kEstimate> {
  public:
   using ConfiguredPolicy::ConfiguredPolicy;
 
@@ -107,7 +107,7 @@ const PolicyRegistry::Add<Afs> kAfs{
      .fidelity = "its comparison; a job's length is the user's limit, and a task of any role "
                  "counts as one GPU; each job gets its minimum first; sizes change at intervals "
                  "and at a cost; the paper's framework changes them at once",
-     .level = Level::kEstimate,
+     .level = InformationLevel::kEstimate,
      .preemptive = true,
      .uses_limits = true,
      .resizes_jobs = true,

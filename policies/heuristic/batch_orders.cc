@@ -33,11 +33,11 @@ double unicef(const Asked& a) {
 }
 
 template <double (*kScore)(const Asked&)>
-class BatchOrder final : public PlacementRulePolicy<PlacementConfig, Level::kEstimate> {
+class BatchOrder final : public PlacementRulePolicy<PlacementConfig, InformationLevel::kEstimate> {
  public:
   using PlacementRulePolicy::PlacementRulePolicy;
 
-  Level min_information_level() const override { return Level::kHistory; }
+  InformationLevel min_information_level() const override { return InformationLevel::kHistory; }
 
   size_t memory_bytes(const View& view) const override {
     return RollingEstimate::bytes(view) + RankedQueue::bytes(view);

@@ -69,11 +69,11 @@ class FreeGpus {
   std::vector<Step> steps_;  // by rising time
 };
 
-class Conservative final : public PlacementRulePolicy<Config, Level::kEstimate> {
+class Conservative final : public PlacementRulePolicy<Config, InformationLevel::kEstimate> {
  public:
   using PlacementRulePolicy::PlacementRulePolicy;
 
-  Level min_information_level() const override { return Level::kHistory; }
+  InformationLevel min_information_level() const override { return InformationLevel::kHistory; }
 
   size_t memory_bytes(const View& view) const override { return RollingEstimate::bytes(view); }
 
@@ -85,7 +85,7 @@ class Conservative final : public PlacementRulePolicy<Config, Level::kEstimate> 
     std::vector<std::pair<int64_t, int32_t>> ends;
     for (const int32_t slot : view.held()) {
       const bool starts = view.phase(slot) == Phase::kStarting;
-      const int64_t from_us = starts ? view.until_us(slot) : now_us;
+      const int64_t from_us = starts ? view.transition_end_us(slot) : now_us;
       ends.emplace_back(from_us + expected.left_us(slot), view.gpus(slot));
     }
     std::sort(ends.begin(), ends.end());

@@ -10,11 +10,11 @@
 namespace yard {
 namespace {
 
-class Easy final : public QueueOrderPolicy<Level::kEstimate> {
+class Easy final : public ConfiguredOrderPolicy<InformationLevel::kEstimate> {
  public:
-  using QueueOrderPolicy::QueueOrderPolicy;
+  using ConfiguredOrderPolicy::ConfiguredOrderPolicy;
 
-  Level min_information_level() const override { return Level::kBlind; }
+  InformationLevel min_information_level() const override { return InformationLevel::kBlind; }
 
   void decide(const View& view, Memory&, Draft& draft) const override {
     Piece* pieces = draft.scratch();
@@ -46,11 +46,11 @@ class Easy final : public QueueOrderPolicy<Level::kEstimate> {
 
   // Returns when a job that runs from this moment reaches its limit; kNever without a limit.
   static int64_t ends_by_us(const View& view, int32_t slot) {
-    if (view.level() < Level::kEstimate) return kNever;
+    if (view.level() < InformationLevel::kEstimate) return kNever;
     const int64_t limit_us = view.limit_us(slot);
     if (limit_us == kNone) return kNever;
     const bool starts = view.phase(slot) == Phase::kStarting;
-    const int64_t from_us = starts ? view.until_us(slot) : view.now_us();
+    const int64_t from_us = starts ? view.transition_end_us(slot) : view.now_us();
     return from_us + std::max<int64_t>(limit_us - view.attained_us(slot), 0);
   }
 
@@ -79,7 +79,7 @@ const PolicyRegistry::Add<Easy> kEasy{
      .source = "Lifka, JSSPP 1995",
      .fidelity = "exact; the reservation counts GPUs, not nodes; Slurm: nearest is sched/backfill "
                  "with SchedulerParameters=bf_job_part_count_reserve=1",
-     .level = Level::kEstimate,
+     .level = InformationLevel::kEstimate,
      .uses_limits = true,
      .fields = describe<QueueOrderConfig>}};
 

@@ -26,7 +26,7 @@ struct Config : PlacementConfig {
   }
 };
 
-class ExchangeSjf final : public PlacementRulePolicy<Config, Level::kEstimate> {
+class ExchangeSjf final : public PlacementRulePolicy<Config, InformationLevel::kEstimate> {
  public:
   using PlacementRulePolicy::PlacementRulePolicy;
 
@@ -80,7 +80,7 @@ const PolicyRegistry::Add<ExchangeSjf> kExchangeSjf{
               "priority on links",
      .source = "our own, after shortest job first and the alpha-beta model of all-reduces",
      .fidelity = "our own",
-     .level = Level::kEstimate,
+     .level = InformationLevel::kEstimate,
      .uses_limits = true,
      .fields = describe<Config>}};
 

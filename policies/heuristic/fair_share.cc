@@ -52,7 +52,7 @@ class FairShare final : public PlacementRulePolicy<Config> {
     BumpAllocator bump(memory.data());
     RankedQueue ranked(view, bump, lanes(view));
     const std::vector<Entry> order = in_order(view);
-    std::vector<uint8_t> guaranteed(static_cast<size_t>(view.capacity()), 0);
+    std::vector<uint8_t> guaranteed(static_cast<size_t>(view.num_slots()), 0);
     for (const Entry& job : order) guaranteed[static_cast<size_t>(job.slot)] = job.borrows ? 0 : 1;
     PreemptionRule rule{placement_};
     if (by_tenant(view)) {
@@ -82,14 +82,14 @@ class FairShare final : public PlacementRulePolicy<Config> {
       const int32_t slot = order[i].slot;
       if (!order[i].held || !view.preemptible(slot)) continue;
       // Counted from the start of running; later changes of its rate do not matter.
-      const int64_t protected_until_us = view.until_us(slot) + hold_us;
+      const int64_t protected_until_us = view.transition_end_us(slot) + hold_us;
       if (protected_until_us <= view.now_us()) {
         preemptible_jobs.push_back({{static_cast<double>(i), view.serial(slot)}, slot});
       } else {
         next_us = std::min(next_us, protected_until_us);
       }
     }
-    HeapGpuHolders holders(std::move(preemptible_jobs));
+    HeapGpuHolderIterator holders(std::move(preemptible_jobs));
     const auto stopped_now = [](int32_t) { return kAfterAll; };  // preempts nothing in turn
     start_or_preempt_in_order(view, ranked, holders, rule, stopped_now, draft);
     if (view.num_waiting() > 0 && next_us != kNever) draft.wake_at(next_us);

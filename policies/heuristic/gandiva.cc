@@ -42,7 +42,8 @@ class Gandiva final : public PlacementRulePolicy<Config> {
     const int64_t slice_began_us = view.now_us() / slice_us * slice_us;
     std::vector<RankedJob> had_slice;  // the job that has run longest is last in order
     for (const int32_t slot : view.held()) {
-      const int64_t began_us = view.until_us(slot);  // of running: rates may have changed since
+      const int64_t began_us =
+          view.transition_end_us(slot);  // of running: rates may have changed since
       const int64_t ran_us = view.now_us() - began_us;
       if (!view.preemptible(slot) || began_us >= slice_began_us || ran_us < slice_us / 2) continue;
       had_slice.push_back(
@@ -52,11 +53,11 @@ class Gandiva final : public PlacementRulePolicy<Config> {
       BumpAllocator bump(memory.data());
       RankedQueue ranked(view, bump);
       const auto queue_position = [&](int32_t slot) {
-        const bool may_preempt = view.unchanged_since_us(slot) < slice_began_us;
+        const bool may_preempt = view.phase_or_rate_since_us(slot) < slice_began_us;
         return static_cast<double>(view.queue_rank(slot)) + (may_preempt ? 0 : 2 * kAfterTheQueue);
       };
       rank_all_waiting(view, ranked, queue_position);
-      HeapGpuHolders holders(std::move(had_slice));
+      HeapGpuHolderIterator holders(std::move(had_slice));
       start_or_preempt_in_order(view, ranked, holders, {placement_}, queue_position, draft);
     }
     if (view.num_waiting() > 0 && view.num_held() > 0) draft.wake_at(slice_began_us + slice_us);

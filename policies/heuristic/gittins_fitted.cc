@@ -24,7 +24,7 @@ struct FittedConfig : PriorityIndexConfig {
 
 struct Fitted {
   using Config = FittedConfig;
-  static constexpr Level kLevel = Level::kDistribution;
+  static constexpr InformationLevel kLevel = InformationLevel::kDistribution;
 
   explicit Fitted(const Config& config)
       : hazards(kNumbers, 0.075F), ends_within_bin(EndPositionsInBins::uniform()) {

@@ -4,9 +4,9 @@
 namespace yard {
 namespace {
 
-class Greedy final : public QueueOrderPolicy<Level::kBlind> {
+class Greedy final : public ConfiguredOrderPolicy<InformationLevel::kBlind> {
  public:
-  using QueueOrderPolicy::QueueOrderPolicy;
+  using ConfiguredOrderPolicy::ConfiguredOrderPolicy;
 
   void decide(const View& view, Memory&, Draft& draft) const override {
     Blocked blocked;

@@ -72,8 +72,8 @@ class Expected {
 };
 
 template <class Config>
-class History : public PlacementRulePolicy<Config, Level::kHistory> {
-  using Base = PlacementRulePolicy<Config, Level::kHistory>;
+class History : public PlacementRulePolicy<Config, InformationLevel::kHistory> {
+  using Base = PlacementRulePolicy<Config, InformationLevel::kHistory>;
 
  public:
   static bool preempts() { return Config::kPreempts; }
@@ -96,11 +96,11 @@ class History : public PlacementRulePolicy<Config, Level::kHistory> {
       std::vector<RankedJob> held;
       for (const int32_t slot : view.held()) {
         if (!view.preemptible(slot)) continue;
-        const double cost_s = 1e-6 * static_cast<double>(preemption_cost_us(view, slot));
+        const double cost_s = 1e-6 * static_cast<double>(save_and_restore_us(view, slot));
         const double key = expected.key(slot, config_.cost_weight * cost_s);
         held.push_back({{key - config_.margin_log2, view.serial(slot)}, slot});
       }
-      HeapGpuHolders holders(std::move(held));
+      HeapGpuHolderIterator holders(std::move(held));
       start_or_preempt_in_order(view, ranked, holders, {placement_, 0}, waiting_key, draft);
     } else {
       start_in_order(view, ranked, placement_, draft);

@@ -40,9 +40,9 @@ class JointPolicy final : public ConfiguredPolicy<typename Source::Config, Sourc
   Source source_;
 };
 
-using Observed = SurvivalPriorityIndex<Level::kHistory, JointConfig, Attained::kWork>;
-using AttainedTime = ViewPriorityIndex<JointConfig, Level::kBlind, &View::attained_us>;
-using TrueTimeLeft = ViewPriorityIndex<JointConfig, Level::kOracle, &View::work_left_us>;
+using Observed = SurvivalPriorityIndex<InformationLevel::kHistory, JointConfig, Attained::kWork>;
+using AttainedTime = ViewPriorityIndex<JointConfig, InformationLevel::kBlind, &View::attained_us>;
+using TrueTimeLeft = ViewPriorityIndex<JointConfig, InformationLevel::kOracle, &View::work_left_us>;
 
 const AddPolicy<JointPolicy<Observed>> kJoint{
     "joint",
@@ -82,7 +82,8 @@ struct ByRule {
     Config() : RuleConfig(kRule) {}
   };
   static constexpr bool kByHistory = kRule == Rule::kShortestRate || kRule == Rule::kShortestMove;
-  static constexpr Level kLevel = kByHistory ? Level::kHistory : Level::kBlind;
+  static constexpr InformationLevel kLevel =
+      kByHistory ? InformationLevel::kHistory : InformationLevel::kBlind;
   explicit ByRule(const Config&) {}
   static size_t bytes(const View& view) { return kByHistory ? RollingEstimate::bytes(view) : 0; }
 
@@ -93,7 +94,7 @@ struct ByRule {
       estimate->on_events(view);
     }
     double seconds(int32_t slot) const {
-      const double attained_s = static_cast<double>(view.worked_us(slot)) * 1e-6;
+      const double attained_s = static_cast<double>(view.work_done_in_whole_us(slot)) * 1e-6;
       if (kByHistory) return estimate->predicted_total_s(view, slot) - attained_s;
       if (kRule == Rule::kLasSkew) return attained_s;
       return 1 + view.serial(slot);  // in the order of submission

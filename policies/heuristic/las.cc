@@ -47,7 +47,8 @@ enum class Variant { kLas, kTiresias, kGittins };
 template <Variant kVariant>
 using ServiceQueuePolicy =
     PlacementRulePolicy<std::conditional_t<kVariant == Variant::kLas, LasConfig, TiresiasConfig>,
-                        kVariant == Variant::kGittins ? Level::kHistory : Level::kBlind>;
+                        kVariant == Variant::kGittins ? InformationLevel::kHistory
+                                                      : InformationLevel::kBlind>;
 
 template <Variant kVariant>
 class ByServiceQueues final : public ServiceQueuePolicy<kVariant> {
@@ -76,11 +77,11 @@ class ByServiceQueues final : public ServiceQueuePolicy<kVariant> {
 
   size_t memory_bytes(const View& view) const override {
     return kept_memory_bytes(view) + RankedQueue::bytes(view, kLanes) +
-           LinearKeyTreap::bytes(view.capacity()) + VictimIndex::bytes(view, indexed());
+           LinearKeyTreap::bytes(view.num_slots()) + VictimIndex::bytes(view, indexed());
   }
   size_t kept_memory_bytes(const View& view) const override {
     return ServiceQueues::bytes(view, queues_) +
-           (kPlacementRule ? BumpAllocator::bytes<uint8_t>(view.capacity()) : 0);
+           (kPlacementRule ? BumpAllocator::bytes<uint8_t>(view.num_slots()) : 0);
   }
 
   void rebuild_memory(const View& view, Memory& memory) const override {
@@ -93,7 +94,7 @@ class ByServiceQueues final : public ServiceQueuePolicy<kVariant> {
     ServiceQueues queues(view, queues_, bump);
     PreemptionRule rule{placement_};
     if constexpr (kPlacementRule) {
-      uint8_t* spreads = bump.allocate<uint8_t>(view.capacity());
+      uint8_t* spreads = bump.allocate<uint8_t>(view.num_slots());
       classify_jobs(view, spreads);
       rule.placement_lane_of = [spreads](int32_t slot) { return spreads[slot] == kNo ? 1 : 0; };
       rule.placement_of = [spreads, this](int32_t slot) {
@@ -101,7 +102,7 @@ class ByServiceQueues final : public ServiceQueuePolicy<kVariant> {
       };
     }
     RankedQueue ranked(view, bump, kLanes);
-    LinearKeyTreap held(view.capacity(), bump);
+    LinearKeyTreap held(view.num_slots(), bump);
     VictimIndex victim_index(view, indexed(), held, bump);
     const auto update = [&](int32_t slot) {
       held.remove(slot);
@@ -131,7 +132,7 @@ class ByServiceQueues final : public ServiceQueuePolicy<kVariant> {
       for (const int32_t slot : view.held()) update(slot);
     }
     if (all_moved) rank_all();
-    TreapGpuHolders holders(held, victim_index, view.now_us());
+    TreapGpuHolderIterator holders(held, victim_index, view.now_us());
     serve_in_key_order(
         view, ranked, holders, rule,
         [&](int32_t slot) { return queues.key_after_preemption(slot); }, draft);
@@ -173,7 +174,7 @@ class ByServiceQueues final : public ServiceQueuePolicy<kVariant> {
   bool spreading_slows(const View& view, const ThroughputModel& throughput_model,
                        int32_t slot) const {
     const int32_t gpus = view.gpus(slot);
-    if (!throughput_model.depends_on_placement() || !throughput_model.has_measured_speed(slot))
+    if (!throughput_model.depends_on_placement() || !throughput_model.has_speed_in_tables(slot))
       return false;
     for (int32_t t = 0; t < throughput_model.num_types(); ++t) {
       const auto nodes = throughput_model.nodes_of_type(t);

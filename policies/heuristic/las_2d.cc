@@ -6,7 +6,8 @@
 namespace yard {
 namespace {
 
-using AttainedIndex = ViewPriorityIndex<PriorityIndexConfig, Level::kBlind, &View::attained_us>;
+using AttainedIndex =
+    ViewPriorityIndex<PriorityIndexConfig, InformationLevel::kBlind, &View::attained_us>;
 
 const AddPolicy<PriorityIndexPolicy<AttainedIndex>> kLas2d{
     "2d-las", "least attained service (time x GPUs), without queues", "Tiresias, NSDI 2019",

@@ -27,7 +27,7 @@ class LeastLoaded final : public ConfiguredPolicy<Config> {
   using ConfiguredPolicy::ConfiguredPolicy;
 
   void decide(const View& view, Memory&, Draft& draft) const override {
-    start_in_arrival_order(view, config_.own_node ? own_node_first : least_used, draft);
+    start_fitting_in_arrival_order(view, config_.own_node ? own_node_first : least_used, draft);
   }
 };
 

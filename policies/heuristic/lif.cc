@@ -25,7 +25,7 @@ class Lif final : public Policy {
       return -learned.predicted_time_per_work(
           Model::terms(1 - at.room.gpus, 1 - at.room.cpus, at.others));
     };
-    start_in_arrival_order(view, least_slowed, draft);
+    start_fitting_in_arrival_order(view, least_slowed, draft);
     const TaskPlacer placer(view);
     learned.scan(view, [&](int32_t slot) { return Model::of(view, placer, slot); });
   }

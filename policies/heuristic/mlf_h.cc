@@ -16,7 +16,7 @@
 namespace yard {
 namespace {
 
-class MlfH final : public ConfiguredPolicy<MlfsPolicyConfig, Level::kHistory> {
+class MlfH final : public ConfiguredPolicy<MlfsPolicyConfig, InformationLevel::kHistory> {
  public:
   using ConfiguredPolicy::ConfiguredPolicy;
 
@@ -44,7 +44,7 @@ class MlfH final : public ConfiguredPolicy<MlfsPolicyConfig, Level::kHistory> {
  private:
   void run_steps(const View& view, const RunEstimate& total_s, int32_t max_preemptions,
                  Draft& draft) const {
-    std::vector<uint8_t> unplaceable(static_cast<size_t>(view.capacity()), 0);
+    std::vector<uint8_t> unplaceable(static_cast<size_t>(view.num_slots()), 0);
     for (;;) {
       const MlfsNextStart next =
           mlfs_next_start(view, total_s, config_.rule, max_preemptions, unplaceable.data());
@@ -72,7 +72,7 @@ const PolicyRegistry::Add<MlfH> kMlfH{
      .fidelity =
          "its equations 2 to 6 and constants; days as the unit, minutes of work as iterations and "
          "the rolling estimate are ours; preempts the lowest tenth, migrates no job",
-     .level = Level::kHistory,
+     .level = InformationLevel::kHistory,
      .preemptive = true,
      .fields = describe<MlfsPolicyConfig>}};
 

@@ -100,7 +100,7 @@ class Expectation {
   // Returns the work left by the fitted loss, at most up to the user's limit. Without either, a job
   // has as much left as it has done.
   double work_left_us() const {
-    const auto done = static_cast<double>(view_.worked_us(slot_));
+    const auto done = static_cast<double>(view_.work_done_in_whole_us(slot_));
     const int64_t limit_us = view_.limit_us(slot_);
     const double by_limit = limit_us == kNone ? 0 : static_cast<double>(limit_us) - done;
     const double by_loss = left_by_loss_us(done);
@@ -118,7 +118,7 @@ class Expectation {
     for (int i = 0; i <= kPoints; ++i) {
       const auto work_us = static_cast<int64_t>(done * i / kPoints);
       points.emplace_back(static_cast<double>(work_us),
-                          view_.training_metric_after(slot_, work_us));
+                          view_.past_training_metric_at(slot_, work_us));
     }
     const std::optional<LossFit> fit = fit_loss(points);
     return fit ? fit->work_until_loss(target).value_or(done) - done : 0;
@@ -131,7 +131,7 @@ class Expectation {
   std::optional<OptimusSync> fit_;
 };
 
-class Optimus final : public ConfiguredPolicy<Config, Level::kEstimate> {
+class Optimus final : public ConfiguredPolicy<Config, InformationLevel::kEstimate> {
  public:
   using ConfiguredPolicy::ConfiguredPolicy;
 
@@ -160,7 +160,7 @@ const PolicyRegistry::Add<Optimus> kOptimus{
      .fidelity = "its marginal gain, its fits of loss and speed, the smallest job placed first; "
                  "the user's limit replaces the work left if no target is given or no loss is "
                  "measured; tasks on few nodes, not evenly spread",
-     .level = Level::kEstimate,
+     .level = InformationLevel::kEstimate,
      .preemptive = true,
      .uses_limits = true,
      .resizes_jobs = true,

@@ -22,7 +22,7 @@ struct QssfConfig : PlacementConfig {
   }
 };
 
-class Qssf final : public PlacementRulePolicy<QssfConfig, Level::kHistory> {
+class Qssf final : public PlacementRulePolicy<QssfConfig, InformationLevel::kHistory> {
  public:
   using PlacementRulePolicy::PlacementRulePolicy;
 
@@ -74,7 +74,7 @@ struct ByEstimate {
       gpu_exponent = kGpuExponent;
     }
   };
-  static constexpr Level kLevel = Level::kHistory;
+  static constexpr InformationLevel kLevel = InformationLevel::kHistory;
 
   explicit ByEstimate(const Config&) {}
   static size_t bytes(const View& view) { return RollingEstimate::bytes(view); }

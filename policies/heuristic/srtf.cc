@@ -28,7 +28,7 @@ class ShortestRemaining : public PlacementRulePolicy<Config, RemainingTime::kLev
   using Base::Base;
 
   size_t memory_bytes(const View& view) const override {
-    return RankedQueue::bytes(view) + LinearKeyTreap::bytes(view.capacity()) +
+    return RankedQueue::bytes(view) + LinearKeyTreap::bytes(view.num_slots()) +
            VictimIndex::bytes(view, placement_);
   }
   size_t kept_memory_bytes(const View&) const override { return 0; }
@@ -36,12 +36,12 @@ class ShortestRemaining : public PlacementRulePolicy<Config, RemainingTime::kLev
   void decide(const View& view, Memory& memory, Draft& draft) const override {
     BumpAllocator bump(memory.data());
     RankedQueue ranked(view, bump);
-    LinearKeyTreap held(view.capacity(), bump);
+    LinearKeyTreap held(view.num_slots(), bump);
     VictimIndex victim_index(view, placement_, held, bump);
     const auto waiting_key = [&](int32_t slot) { return rest(view, slot, 0).at(view.now_us()); };
     const auto update = [&](int32_t slot) {
       if (view.holds_gpus(slot) && view.preemptible(slot)) {
-        const auto cost_us = static_cast<double>(preemption_cost_us(view, slot));
+        const auto cost_us = static_cast<double>(save_and_restore_us(view, slot));
         held.put(slot, rest(view, slot, config_.cost_weight * cost_us), view.serial(slot));
       } else {
         held.remove(slot);
@@ -53,7 +53,7 @@ class ShortestRemaining : public PlacementRulePolicy<Config, RemainingTime::kLev
     if (ranked.was_just_created()) {
       for (const int32_t slot : view.held()) update(slot);
     }
-    TreapGpuHolders holders(held, victim_index, view.now_us());
+    TreapGpuHolderIterator holders(held, victim_index, view.now_us());
     const PreemptionRule rule{placement_, config_.margin};
     start_or_preempt_in_order(view, ranked, holders, rule, waiting_key, draft);
     for (const Edit& edit : draft.plan().edits) update(edit.job.slot);

@@ -13,7 +13,7 @@ struct BySize {
   struct Config : PriorityIndexConfig {
     Config() { margin_log2 = 0.5; }
   };
-  static constexpr Level kLevel = Level::kHistory;
+  static constexpr InformationLevel kLevel = InformationLevel::kHistory;
 
   explicit BySize(const Config&) {}
   static size_t bytes(const View& view) { return Survival::bytes(view); }
@@ -42,17 +42,17 @@ struct Careful : PriorityIndexConfig {
   Careful() { margin_log2 = 2; }
 };
 
-template <Level kMaxLevel>
+template <InformationLevel kMaxLevel>
 using ByAll = SurvivalPriorityIndex<kMaxLevel, Careful>;
 
 const AddPolicy<PriorityIndexPolicy<BySize>> kGittins{
     "gittins", "Gittins index of the run times observed so far, by size",
     "Gittins 1979; Tiresias, NSDI 2019",
     "learned online, with running jobs as censored; no queues; margin and timer are ours"};
-const AddPolicy<PriorityIndexPolicy<ByAll<Level::kHistory>>> kSurvival{
+const AddPolicy<PriorityIndexPolicy<ByAll<InformationLevel::kHistory>>> kSurvival{
     "survival", "mean time left or Gittins index, by size, user, name and siblings", "our own",
     "our own predictor"};
-const AddPolicy<PriorityIndexPolicy<ByAll<Level::kEstimate>>> kSurvivalEstimate{
+const AddPolicy<PriorityIndexPolicy<ByAll<InformationLevel::kEstimate>>> kSurvivalEstimate{
     "survival-estimate", "as survival, with run times bounded by the users' limits", "our own",
     "our own predictor"};
 

@@ -107,11 +107,11 @@ void save_checkpoint(const Checkpoint& c, const fs::path& folder) {
   if (!c.envelope.empty()) manifest[kEnvelope] = c.envelope.to_json();
   refuse_other_files(folder);
   AtomicDirectory out(folder);
-  write_file_atomic(out.path() / kModel, model);
-  write_file_atomic(out.path() / kGolden, golden);
-  if (!onnx.empty()) write_file_atomic(out.path() / kOnnx, onnx);
-  write_file_atomic(out.path() / kManifest, text_of(manifest));
-  if (c.core_s > 0) save_training_cost(c.core_s, out.path());
+  write_file_atomic(out.temporary_path() / kModel, model);
+  write_file_atomic(out.temporary_path() / kGolden, golden);
+  if (!onnx.empty()) write_file_atomic(out.temporary_path() / kOnnx, onnx);
+  write_file_atomic(out.temporary_path() / kManifest, text_of(manifest));
+  if (c.core_s > 0) save_training_cost(c.core_s, out.temporary_path());
   out.commit();
 }
 

@@ -63,7 +63,7 @@ WorkloadFigures workload_of(const View& view) {
   WorkloadSums sums(view.spec(), view.usable_gpus());
   for (int32_t slot = 0; slot < view.slot_high_water(); ++slot) {
     if (view.phase(slot) == Phase::kWaiting) {
-      sums.add_waiting(view.gpus(slot), view.now_us() - view.unchanged_since_us(slot));
+      sums.add_waiting(view.gpus(slot), view.now_us() - view.phase_or_rate_since_us(slot));
     } else if (view.holds_gpus(slot)) {
       sums.add_holding(view.gpus(slot), view.attained_us(slot));
     }

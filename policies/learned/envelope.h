@@ -88,7 +88,7 @@ class EnvelopeRecorder final : public Decider {
   // Requires: both arguments outlive this object.
   EnvelopeRecorder(Decider& decider, Envelope& envelope) : decider_(decider), envelope_(envelope) {}
 
-  Level level() const override { return decider_.level(); }
+  InformationLevel level() const override { return decider_.level(); }
   void decide(const View& view, Draft& draft) override {
     envelope_.add(workload_of(view));
     decider_.decide(view, draft);

@@ -38,7 +38,7 @@ class LearnedPolicy final : public TracedPolicy {
     if (checkpoint.network != kNoNetwork) net_ = network_of(checkpoint, where);
   }
 
-  Level level() const override { return agent_->level(); }
+  InformationLevel level() const override { return agent_->level(); }
 
   size_t memory_bytes(const View& view) const override { return agent_->memory_bytes(view); }
 

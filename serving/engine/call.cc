@@ -50,7 +50,7 @@ void Engine::Call::read_and_decide(bool on_policy_thread) {
     if (answered) return;
     own_ticket = std::exchange(reading_ticket, nullptr);
     queue_ms = ms_since(begin);
-    if (in.cancelled && in.cancelled()) return give_up(lock);
+    if (in.cancelled && in.cancelled()) return end_unanswered(lock);
     const double needed_ms = engine->reading_time_.of(in.bytes);
     if (Clock::now() + clock_ms(needed_ms) >= answer_by) {
       fail(pb::DEADLINE, "no time is left to read the request");
@@ -62,7 +62,7 @@ void Engine::Call::read_and_decide(bool on_policy_thread) {
   try {
     const std::shared_ptr<pb::DecideRequest> request = in.read();
     if (is_repeated(*request)) return;
-    engine->registrations_.apply_to(*request);
+    engine->registrations_.limit_request(*request);
     auto state = engine->states_.state_after(request, in.client);
     require_fresh(*state);
     PreemptionBounds bounds = engine->preemptions_.bounds_of(*state, in.client);
@@ -246,7 +246,8 @@ void Engine::Call::begin_heuristic(std::unique_lock<std::mutex>& lock) {
            return call->on_heuristic_result(
                run_policy(*policy, read->snapshot, *read->request, tracing));
          }
-         call->on_heuristic_result(run_for_starved(*policy, read->snapshot, *read->request));
+         call->on_heuristic_result(
+             run_without_blocked_jobs(*policy, read->snapshot, *read->request));
        },
        later([call = shared_from_this()] { call->on_heuristic_dropped(); })});
   if (heuristic_ticket == nullptr && !policy_pending) finish_without_policy(lock);
@@ -423,7 +424,7 @@ void Engine::Call::refuse(int code, const std::string& why) {
   refuse(refusal);
 }
 
-void Engine::Call::give_up(std::unique_lock<std::mutex>& lock) {
+void Engine::Call::end_unanswered(std::unique_lock<std::mutex>& lock) {
   const auto done = std::move(in.done);
   end();
   lock.unlock();

@@ -102,7 +102,7 @@ struct Engine::Call : std::enable_shared_from_this<Engine::Call> {
   void send_repeated_answer(const pb::DecideResponse& answer);
   void refuse(int code, const std::string& why);
   // The sender has gone: the answer goes nowhere, and is not logged.
-  void give_up(std::unique_lock<std::mutex>& lock);
+  void end_unanswered(std::unique_lock<std::mutex>& lock);
 
   void end();  // requires the lock
   // Keeps the decision for explanations. Returns the decisions that are no longer kept.

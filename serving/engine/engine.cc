@@ -69,7 +69,7 @@ Breaker& Engine::breaker_of(const std::string& model, const std::string& digest)
   return breakers_.try_emplace(model + '\n' + digest, options_.breaker).first->second;
 }
 
-uint64_t Engine::breakers_opened() const {
+uint64_t Engine::times_breakers_opened() const {
   const std::lock_guard lock(breakers_mutex_);
   uint64_t sum = 0;
   for (const auto& [key, breaker] : breakers_) sum += breaker.times_opened();

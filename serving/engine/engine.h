@@ -125,7 +125,7 @@ class Engine {
   const MemoryStore& memories() const { return *memories_; }
   // Returns the breaker of one version of a model. The breaker lives as long as the engine.
   Breaker& breaker_of(const std::string& model, const std::string& digest);
-  uint64_t breakers_opened() const;  // how often breakers have opened, over all models
+  uint64_t times_breakers_opened() const;  // how often breakers have opened, over all models
 
   // Limits later requests of the cluster to what its manager can carry out. Throws InputError if
   // the registration makes no sense.

@@ -67,12 +67,12 @@ class Replay {
     const Snapshot snapshot(request);
     PolicyResult now;
     // Its memory needs to see what the policy saw, even if another decider answered.
-    if (RecordedMemories::policy_has_begun(decision)) {
+    if (RecordedMemories::policy_began_decision(decision)) {
       now = memories_.decide(*model_of(then).policy, run, decision, snapshot);
     }
     if (then.source() == pb::HEURISTIC) {
       const Policy& heuristic = *opened(then.decided_by()).policy;
-      now = then.reason() == pb::STARVATION ? run_for_starved(heuristic, snapshot, request)
+      now = then.reason() == pb::STARVATION ? run_without_blocked_jobs(heuristic, snapshot, request)
                                             : run_policy(heuristic, snapshot, request);
     } else if (then.source() != pb::POLICY) {  // the server decided nothing
       now = {};

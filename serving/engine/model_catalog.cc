@@ -128,7 +128,7 @@ void ModelCatalog::Entry::enter(pb::Mode now) {
 }
 
 template <class Change>
-void ModelCatalog::change(Change make) {
+void ModelCatalog::change_and_save(Change make) {
   const std::lock_guard one_by_one(changing_);
   std::vector<KeptModel> kept;
   {
@@ -209,9 +209,9 @@ bool ModelCatalog::has(const std::string& name) const {
   return find(name) != nullptr;
 }
 
-std::string ModelCatalog::name() const { return entries_.front().name; }
+std::string ModelCatalog::first_model_name() const { return entries_.front().name; }
 
-ModelStore::Status ModelCatalog::status() const {
+ModelStore::Status ModelCatalog::first_model_status() const {
   const std::lock_guard lock(mutex_);
   return entries_.front().current->status();
 }
@@ -251,7 +251,7 @@ void ModelCatalog::load_candidate(const std::string& name, const std::string& po
     throw InputError("policy '" + policy + "'", "a version that passes its test",
                      pb::Reason_Name(now.refused) + ": " + now.refused_detail);
   }
-  change([&] {
+  change_and_save([&] {
     Entry& entry = get(of);
     entry.candidate = std::move(store);
     std::ranges::fill(entry.shadow_results, 0);
@@ -260,7 +260,7 @@ void ModelCatalog::load_candidate(const std::string& name, const std::string& po
 
 void ModelCatalog::unload_candidate(const std::string& name,
                                     const ExpectedDigest& expected_digest) {
-  change([&] {
+  change_and_save([&] {
     Entry& entry = get(name);
     if (entry.candidate != nullptr) require_digest(*entry.candidate, expected_digest);
     if (entry.mode == pb::MODE_SHADOW || entry.mode == pb::MODE_CANARY) {
@@ -271,7 +271,7 @@ void ModelCatalog::unload_candidate(const std::string& name,
 }
 
 void ModelCatalog::set_mode(const pb::SetModeRequest& request) {
-  change([&] {
+  change_and_save([&] {
     Entry& entry = get(request.model());
     const int mode = request.mode();
     if (!pb::Mode_IsValid(mode) || mode == pb::MODE_UNSPECIFIED) {
@@ -295,7 +295,7 @@ void ModelCatalog::set_mode(const pb::SetModeRequest& request) {
 }
 
 void ModelCatalog::promote(const std::string& name, const ExpectedDigest& expected_digest) {
-  change([&] {
+  change_and_save([&] {
     Entry& entry = get(name);
     if (entry.candidate == nullptr) {
       throw InputError("model '" + entry.name + "'", "a candidate: load one first", "none");
@@ -308,7 +308,7 @@ void ModelCatalog::promote(const std::string& name, const ExpectedDigest& expect
 }
 
 void ModelCatalog::roll_back(const std::string& name, const ExpectedDigest& expected_digest) {
-  change([&] {
+  change_and_save([&] {
     Entry& entry = get(name);
     if (entry.previous == nullptr) {
       throw InputError("model '" + entry.name + "'", "a version before the current one", "none");

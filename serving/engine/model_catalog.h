@@ -42,8 +42,8 @@ class ModelCatalog {
 
   bool has(const std::string& name) const;
   // The first model.
-  std::string name() const;
-  ModelStore::Status status() const;
+  std::string first_model_name() const;
+  ModelStore::Status first_model_status() const;
   std::vector<pb::ModelStatus> list() const;
 
   // Changes by an operator. All throw InputError if there is no such model or version, or the
@@ -84,7 +84,7 @@ class ModelCatalog {
 
   // Makes a change under the lock, and writes the file.
   template <class Change>
-  void change(Change make);
+  void change_and_save(Change make);
   void restore();
   void restore(const KeptModel& kept, Entry& entry);
 

@@ -128,7 +128,7 @@ Model open_servable(const std::string& text) {
   std::vector<std::string> fields = std::move(opened.info.snapshot_fields);
   // Agents name the fields that they need. A rule needs limits if it cannot work without estimates.
   const bool is_rule = dynamic_cast<const TracedPolicy*>(opened.policy.get()) == nullptr;
-  if (is_rule && opened.policy->min_information_level() == Level::kEstimate) {
+  if (is_rule && opened.policy->min_information_level() == InformationLevel::kEstimate) {
     fields.push_back("job.limit_s");
   }
   return {std::move(opened.policy), std::move(opened.digest), std::move(fields), opened.envelope};

@@ -28,7 +28,7 @@ PreemptionLimits::JobRun PreemptionLimits::run_of(const pb::Job& job) {
   return {uint64_t{job.preemptions()} + job.starts() + job.restart(), job.since_s()};
 }
 
-PreemptionLimits::Cluster& PreemptionLimits::cluster_at(const pb::DecideRequest& request,
+PreemptionLimits::Cluster& PreemptionLimits::cluster_of(const pb::DecideRequest& request,
                                                         const std::string& sender) {
   const std::string name = cluster_key(request, sender);
   const auto it = std::ranges::find(clusters_, name, &Cluster::name);
@@ -58,7 +58,7 @@ PreemptionBounds PreemptionLimits::bounds_of(const pb::DecideRequest& request,
   const double now_s = request.time_s();
   PreemptionBounds out;
   const std::lock_guard lock(mutex_);
-  Cluster& cluster = cluster_at(request, sender);
+  Cluster& cluster = cluster_of(request, sender);
   if (options_.gpu_share < 1) {
     double gpus = 0;
     int64_t used = 0;
@@ -95,7 +95,7 @@ void PreemptionLimits::count(const pb::DecideRequest& request, const std::string
   std::unordered_map<std::string_view, const pb::Job*> jobs;
   for (const pb::Job& job : request.jobs()) jobs.emplace(job.id(), &job);
   const std::lock_guard lock(mutex_);
-  Cluster& cluster = cluster_at(request, sender);
+  Cluster& cluster = cluster_of(request, sender);
   for (const pb::Action& action : response.actions()) {
     if (!preempts(action)) continue;
     const pb::Job& job = *jobs.at(action.job());

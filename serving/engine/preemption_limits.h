@@ -61,7 +61,7 @@ class PreemptionLimits {
 
   static JobRun run_of(const pb::Job& job);
 
-  Cluster& cluster_at(const pb::DecideRequest& request, const std::string& sender);
+  Cluster& cluster_of(const pb::DecideRequest& request, const std::string& sender);
   void forget_old_preemptions(Cluster& cluster, double now_s) const;
 
   const PreemptionLimitOptions options_;

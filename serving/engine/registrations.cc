@@ -33,7 +33,7 @@ uint64_t Registrations::add(const pb::RegisterRequest& request, Clock::time_poin
     throw InputError("granularity", "QUEUE or ONE_JOB", std::to_string(granularity));
   }
   const std::lock_guard lock(mutex_);
-  const auto last = std::ranges::find(list_, request.cluster(), &Registration::cluster);
+  const auto last = std::ranges::find(list_, request.cluster(), &ManagerCapabilities::cluster);
   const bool leads = last != list_.end() && now - last->used < kLeadership;
   if (leads && request.has_term() && last->term.value_or(0) > request.term()) {
     throw UnknownEpoch("term " + std::to_string(request.term()) +
@@ -43,17 +43,18 @@ uint64_t Registrations::add(const pb::RegisterRequest& request, Clock::time_poin
   // A manager without a term does not end the term of another one that leads.
   std::optional<uint64_t> term = leads ? last->term : std::nullopt;
   if (request.has_term()) term = request.term();
-  std::erase_if(list_, [&](const Registration& one) { return one.cluster == request.cluster(); });
+  std::erase_if(list_,
+                [&](const ManagerCapabilities& one) { return one.cluster == request.cluster(); });
   list_.push_front({request.cluster(), ++last_epoch_, std::move(verbs),
                     granularity == pb::RegisterRequest::ONE_JOB, term, now});
   if (list_.size() > max_clusters_) list_.pop_back();
   return last_epoch_;
 }
 
-void Registrations::apply_to(pb::DecideRequest& request, Clock::time_point now) {
+void Registrations::limit_request(pb::DecideRequest& request, Clock::time_point now) {
   if (request.cluster().empty() && !request.has_epoch()) return;
   const std::lock_guard lock(mutex_);
-  const auto found = std::ranges::find(list_, request.cluster(), &Registration::cluster);
+  const auto found = std::ranges::find(list_, request.cluster(), &ManagerCapabilities::cluster);
   if (request.has_epoch() && (found == list_.end() || found->epoch != request.epoch())) {
     throw UnknownEpoch("epoch " + std::to_string(request.epoch()) +
                        " is not that of the cluster's last registration: call Register again");

@@ -31,10 +31,10 @@ class Registrations {
 
   // Limits a request to what its manager can carry out. Throws UnknownEpoch if the request names
   // the epoch of another registration.
-  void apply_to(pb::DecideRequest& request, Clock::time_point now = Clock::now());
+  void limit_request(pb::DecideRequest& request, Clock::time_point now = Clock::now());
 
  private:
-  struct Registration {
+  struct ManagerCapabilities {
     std::string cluster;
     uint64_t epoch = 0;
     std::vector<pb::Verb> verbs;   // empty: all
@@ -45,7 +45,7 @@ class Registrations {
 
   const size_t max_clusters_;
   std::mutex mutex_;
-  std::list<Registration> list_;  // the latest comes first
+  std::list<ManagerCapabilities> list_;  // the latest comes first
   uint64_t last_epoch_;
 };
 

@@ -142,8 +142,8 @@ void Extender::learn(const Question& on, std::span<const std::string> offered, b
 }
 
 // Without a report only what the offer itself proves.
-int32_t Extender::certainly_free_gpus(const std::string& node, int32_t offered_gpus,
-                                      FreeGpus::Time now) {
+int32_t Extender::free_gpus_before_reservations(const std::string& node, int32_t offered_gpus,
+                                                FreeGpus::Time now) {
   return free_.reported(node) == nullptr ? offered_gpus : free_.free_gpus(node, now);
 }
 
@@ -183,7 +183,9 @@ std::string Extender::filter(Json&& body) {
       std::string why;
       const std::string pinned = groups_.place(
           pod, left,
-          [&](const std::string& node) { return certainly_free_gpus(node, pod.gpus, now); },
+          [&](const std::string& node) {
+            return free_gpus_before_reservations(node, pod.gpus, now);
+          },
           running_pods_of(pod.group->name), now, why);
       if (!pinned.empty()) {
         kept.insert(pinned);
@@ -281,11 +283,11 @@ std::string Extender::preempt(const Json& body) {
   const Json& by_node = meta != nullptr ? *meta : *full;
   if (!by_node.is_object()) throw InputError(name, "an object", by_node.type_name());
   require_bound(by_node.size(), name);
-  std::vector<PreemptionCandidate> candidates;
+  std::vector<NodeWithVictims> candidates;
   for (const auto& [node, victims] : by_node.items()) {
     const std::string where = name + "." + node;
     if (!victims.is_object()) throw InputError(where, "an object", victims.type_name());
-    PreemptionCandidate one{node, {}, 0};
+    NodeWithVictims one{node, {}, 0};
     const Json* violations = field_in_any_case(victims, "NumPDBViolations");
     if (violations != nullptr) {
       if (!violations->is_number_integer()) {
@@ -319,10 +321,10 @@ std::string Extender::preempt(const Json& body) {
     const bool in_group = pod.group && pod.group->size > 0 && pod.gpus > 0;
     // To evict pods for one pod of a group, or where another group is about to start, makes no
     // room.
-    std::erase_if(candidates, [&](const PreemptionCandidate& one) {
+    std::erase_if(candidates, [&](const NodeWithVictims& one) {
       return in_group || groups_.gpus_reserved_by_others(one.node, "") > 0;
     });
-    for (PreemptionCandidate& one : candidates) {
+    for (NodeWithVictims& one : candidates) {
       for (Victim& victim : one.victims) {
         const auto known = holders_.find(victim.id);
         if (victim.gpus || known == holders_.end()) continue;
@@ -332,7 +334,7 @@ std::string Extender::preempt(const Json& body) {
     }
   }
   Json nodes = Json::object();
-  for (const PreemptionCandidate& one : cheapest(std::move(candidates))) {
+  for (const NodeWithVictims& one : nodes_with_cheapest_victims(std::move(candidates))) {
     Json pods = Json::array();
     for (const Victim& victim : one.victims) pods.push_back({{"UID", victim.id}});
     nodes[one.node] = {{"Pods", std::move(pods)}, {"NumPDBViolations", one.budget_violations}};

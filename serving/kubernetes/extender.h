@@ -69,7 +69,8 @@ class Extender {
   void learn(const Question& on, std::span<const std::string> offered, bool from_filter,
              FreeGpus::Time now);
   const std::unordered_set<std::string>& running_pods_of(const std::string& group) const;
-  int32_t certainly_free_gpus(const std::string& node, int32_t offered_gpus, FreeGpus::Time now);
+  int32_t free_gpus_before_reservations(const std::string& node, int32_t offered_gpus,
+                                        FreeGpus::Time now);
   void take(const ClusterUse& use, FreeGpus::Time now);
   FreeGpus::Time begin();
 

@@ -77,7 +77,7 @@ void FreeGpus::end_assumption(Node& node, size_t index) {
   node.assumed.erase(it);
 }
 
-int32_t FreeGpus::end_assumptions(Node& node, int32_t gpus) {
+int32_t FreeGpus::end_oldest_assumptions(Node& node, int32_t gpus) {
   for (size_t i = 0; i < node.assumed.size();) {
     if (node.assumed[i].gpus > gpus) {
       ++i;
@@ -110,7 +110,7 @@ void FreeGpus::set_node_gpus(const std::string& name, int32_t gpus, Time now) {
   Node& node = node_of(name, now);
   if (node.reported) return;
   // Some send what is free as allocatable: what a pod was assumed to take is then gone from it.
-  if (node.size && gpus < *node.size) end_assumptions(node, *node.size - gpus);
+  if (node.size && gpus < *node.size) end_oldest_assumptions(node, *node.size - gpus);
   node.size = gpus;
 }
 
@@ -140,7 +140,7 @@ void FreeGpus::set_report(const ClusterUse& use, Time now) {
       const int32_t gained = before - (now_used.gpus - now_used.used);
       const auto it = named.find(name);
       const int32_t rest = gained - (it == named.end() ? 0 : it->second);
-      const int32_t elsewhere = rest > 0 ? end_assumptions(node, rest) : 0;
+      const int32_t elsewhere = rest > 0 ? end_oldest_assumptions(node, rest) : 0;
       if (elsewhere > 0) unexplained.push_back(elsewhere);
     }
     node.reported = now_used;

@@ -99,7 +99,7 @@ class FreeGpus {
   void expire_old_evidence(Node& node, Time now);
   void end_assumption(Node& node, size_t index);
   // Ends assumptions, the oldest first, of at most so many GPUs; returns how many are left.
-  int32_t end_assumptions(Node& node, int32_t gpus);
+  int32_t end_oldest_assumptions(Node& node, int32_t gpus);
   void end_assumptions_of_sizes(const std::vector<int32_t>& gpus);
   void note_proven_room(Node& node, int32_t gpus, Time now);
 

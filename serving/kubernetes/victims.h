@@ -14,7 +14,7 @@ struct Victim {
   std::optional<int32_t> gpus = {}, priority = {};
 };
 
-struct PreemptionCandidate {
+struct NodeWithVictims {
   std::string node;
   std::vector<Victim> victims;
   int64_t budget_violations = 0;  // of PodDisruptionBudgets
@@ -23,6 +23,6 @@ struct PreemptionCandidate {
 // Returns the candidates with the cheapest victims: the fewest violated budgets, then the lowest
 // highest priority, then the fewest GPUs and the fewest pods. If a priority is unknown, only
 // budgets count. The first two criteria are kube-scheduler's own. Victims are not changed.
-std::vector<PreemptionCandidate> cheapest(std::vector<PreemptionCandidate> candidates);
+std::vector<NodeWithVictims> nodes_with_cheapest_victims(std::vector<NodeWithVictims> candidates);
 
 }  // namespace yard::kubernetes

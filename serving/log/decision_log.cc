@@ -199,7 +199,7 @@ struct DecisionLog::Shared {
 
   const DecisionLogOptions options;
   std::unique_ptr<LogFileWriter> files;      // used by the writing thread only
-  OutcomeTracker outcomes;                   // used by the writing thread only
+  JobOutcomeTracker outcomes;                // used by the writing thread only
   std::optional<Clock::time_point> sync_at;  // the same; absent: all is synced
 
   std::mutex mutex;

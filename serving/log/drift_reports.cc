@@ -26,7 +26,7 @@ std::optional<pb::DriftReport> latest_drift_report(const std::filesystem::path& 
   return out;
 }
 
-double winner_ratio(const pb::DriftReport& report) {
+double winner_jct_ratio(const pb::DriftReport& report) {
   for (const pb::DriftReport::Rival& rival : report.rivals()) {
     if (rival.policy() == report.winner()) return rival.ratio();
   }

@@ -15,6 +15,6 @@ std::optional<::yardmaster::v1::DriftReport> latest_drift_report(
     const std::filesystem::path& log_folder);
 
 // Returns the ratio of the winner, which is 1 if the served policy won.
-double winner_ratio(const ::yardmaster::v1::DriftReport& report);
+double winner_jct_ratio(const ::yardmaster::v1::DriftReport& report);
 
 }  // namespace yard

@@ -80,7 +80,7 @@ void LogReader::note(uint64_t& count, const std::string& expected, const std::st
   ++count;
   if (!damage_.first.empty()) return;
   damage_.first = files_[next_file_ - 1].path.string() + ", byte " +
-                  std::to_string(file_->offset()) + ": expected " + expected + ", got " + got;
+                  std::to_string(file_->frame_offset()) + ": expected " + expected + ", got " + got;
 }
 
 }  // namespace yard

@@ -107,7 +107,7 @@ class DecisionReplayer {
   };
 
   Memory& kept_memory(size_t bytes) {
-    kept_ = known_.prepare_memory(live_.state(), bytes, bytes);
+    kept_ = known_.keep_or_clear_memory(live_.state(), bytes, bytes);
     return known_.memory();
   }
 

@@ -93,7 +93,7 @@ pb::LoggedOutcome outcome_of(const pb::Job& job, const pb::DecideRequest& last,
 
 }  // namespace
 
-OutcomeTracker::Cluster& OutcomeTracker::cluster_of(const pb::DecideRequest& request) {
+JobOutcomeTracker::Cluster& JobOutcomeTracker::cluster_of(const pb::DecideRequest& request) {
   const auto known = std::ranges::find_if(clusters_, [&](const Cluster& cluster) {
     return cluster.last == nullptr || same_cluster(*cluster.last, request);
   });
@@ -106,7 +106,7 @@ OutcomeTracker::Cluster& OutcomeTracker::cluster_of(const pb::DecideRequest& req
   return clusters_.front();
 }
 
-std::vector<pb::LoggedOutcome> OutcomeTracker::update(
+std::vector<pb::LoggedOutcome> JobOutcomeTracker::update(
     std::shared_ptr<const pb::DecideRequest> request, const pb::DecideResponse& response) {
   Cluster& cluster = cluster_of(*request);
   std::vector<pb::LoggedOutcome> out;
@@ -121,7 +121,8 @@ std::vector<pb::LoggedOutcome> OutcomeTracker::update(
   return out;
 }
 
-std::vector<pb::LoggedOutcome> OutcomeTracker::Cluster::compare(const pb::DecideRequest& before) {
+std::vector<pb::LoggedOutcome> JobOutcomeTracker::Cluster::compare(
+    const pb::DecideRequest& before) {
   const pb::DecideRequest& now = *last;
   std::unordered_map<std::string_view, double> here;  // id -> submission
   for (const pb::Job& job : now.jobs()) here[job.id()] = job.submit_s();

@@ -13,7 +13,7 @@
 
 namespace yard {
 
-class OutcomeTracker {
+class JobOutcomeTracker {
  public:
   // Takes every request with its answer, in order. Returns the outcomes of jobs which the cluster's
   // last snapshot has and `request` lacks. Returns nothing if `request` is older than that

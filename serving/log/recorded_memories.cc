@@ -10,7 +10,7 @@ std::string key_of(const pb::LoggedDecision& decision) {
 
 }  // namespace
 
-bool RecordedMemories::policy_has_begun(const pb::LoggedDecision& decision) {
+bool RecordedMemories::policy_began_decision(const pb::LoggedDecision& decision) {
   if (decision.recall() != pb::LoggedDecision::RECALL_UNSPECIFIED) {
     return decision.recall() != pb::LoggedDecision::NOT_BEGUN;
   }

@@ -16,7 +16,7 @@ namespace yard {
 class RecordedMemories {
  public:
   // Whether the policy began this decision, as recorded; older logs say it by the reason only.
-  static bool policy_has_begun(const pb::LoggedDecision& decision);
+  static bool policy_began_decision(const pb::LoggedDecision& decision);
 
   // Runs the policy on a recorded decision with what it remembered then. `run`: of the server.
   // Requires: the decision was begun, and the decisions of a log come in its order.

@@ -41,9 +41,9 @@ struct ClientCall {
   }
 
   // Destroyed last, after the context has released the channel.
-  struct Counted {
+  struct CallCountGuard {
     CallCount calls;
-    ~Counted() {
+    ~CallCountGuard() {
       --*calls;
       calls->notify_all();
     }

@@ -20,7 +20,7 @@ std::string version_json() {
 
 HttpResponse probe(const EndpointCallbacks& on, const std::string& path) {
   if (path == "/livez") {
-    const std::string trouble = on.trouble();
+    const std::string trouble = on.why_not_alive();
     return trouble.empty() ? HttpResponse{200, "alive\n"} : HttpResponse{503, trouble + "\n"};
   }
   if (path == "/readyz") {

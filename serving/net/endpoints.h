@@ -13,7 +13,7 @@ namespace yard {
 
 // Functions that give the endpoints' answers. Several threads may call a function at once.
 struct EndpointCallbacks {
-  std::function<std::string()> trouble;  // why the server is not alive; empty: it is alive
+  std::function<std::string()> why_not_alive;  // why the server is not alive; empty: it is alive
   std::function<bool()> ready;
   std::function<std::string()> metrics;
   // Decides on a snapshot in JSON; null: the server has no endpoint for decisions.

@@ -139,7 +139,7 @@ int GrpcPort::connections() {
 bool GrpcPort::answers(std::chrono::milliseconds timeout) {
   using Clock = std::chrono::steady_clock;
   const uint64_t before = listener_.connections_seen();
-  const bool knocked = listener_.connect_and_close();
+  const bool knocked = listener_.attempt_connection();
   for (const auto until = Clock::now() + timeout;
        knocked && listener_.connections_seen() == before;) {
     if (Clock::now() >= until) return false;

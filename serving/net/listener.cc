@@ -101,18 +101,18 @@ Listener::Listener(std::string option, const std::string& address)
 }
 
 Listener::~Listener() {
-  close_all();
+  close_descriptors();
   if (!path_.empty()) unlink(path_.c_str());
 }
 
-void Listener::close_all() {
+void Listener::close_descriptors() {
   if (fd_ >= 0) close(fd_);
   if (spare_ >= 0) close(spare_);
 }
 
 // Called by the constructor, after which there is no destructor.
 void Listener::fail(const std::string& why) {
-  close_all();
+  close_descriptors();
   throw InputError(option_, "a free address and port", "'" + address_ + "' (" + why + ")");
 }
 
@@ -196,7 +196,7 @@ int Listener::accept() {
   }
 }
 
-bool Listener::connect_and_close() const {
+bool Listener::attempt_connection() const {
   sockaddr_storage at{};
   socklen_t size = sizeof at;
   if (getsockname(fd_, reinterpret_cast<sockaddr*>(&at), &size) != 0) return false;

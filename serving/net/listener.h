@@ -46,12 +46,12 @@ class Listener {
 
   // Connects to the listener from the same process and closes the connection. Returns false if the
   // process has no descriptor left for the test.
-  bool connect_and_close() const;
+  bool attempt_connection() const;
 
  private:
   void listen_on_path(const std::string& path);
   void listen_on_host(const HostPort& at);
-  void close_all();
+  void close_descriptors();
   [[noreturn]] void fail(const std::string& why);
 
   const std::string option_;

@@ -118,7 +118,7 @@ struct Metrics::Families {
   Family<Gauge>& breaker =
       gauge("yardmaster_breaker_state",
             "0: the model decides, 1: it failed too often, 2: it is on trial.");
-  Counter& breakers_opened =
+  Counter& times_breakers_opened =
       counter("yardmaster_breaker_opened_total", "How often a model had failed too often.").Add({});
   Counter& repeated = counter("yardmaster_repeated_requests_total",
                               "Requests answered as an equal one with the same id was before.")
@@ -234,7 +234,7 @@ std::string Metrics::text(const Gauges& now) {
   catch_up(f.extender_unsized, now.extender.unsized_groups);
   catch_up(f.extender_expired, now.extender.expired_reservations);
   f.extender_waiting.Set(now.extender.waiting_groups);
-  catch_up(f.breakers_opened, now.breakers_opened);
+  catch_up(f.times_breakers_opened, now.times_breakers_opened);
   f.connections.Add({{"port", "grpc"}}).Set(now.grpc_connections);
   f.connections.Add({{"port", "http"}}).Set(now.http_connections);
   catch_up(f.turned_away, now.turned_away);
@@ -282,7 +282,7 @@ std::string Metrics::text(const Gauges& now) {
     shadow("dropped", one.shadow_dropped());
   }
   if (now.drift) {
-    f.drift_ratio.Add({}).Set(winner_ratio(*now.drift));
+    f.drift_ratio.Add({}).Set(winner_jct_ratio(*now.drift));
     f.drift_time.Add({}).Set(now.drift->unix_s());
   }
   if (now.log) {

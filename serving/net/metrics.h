@@ -43,7 +43,7 @@ class Metrics {
     size_t memories = 0;       // memories of policies
     size_t memory_bytes = 0;   // size of all memories
     int breaker = 0;           // Breaker::State of the model's breaker
-    uint64_t breakers_opened = 0;
+    uint64_t times_breakers_opened = 0;
     uint64_t repeated = 0;  // requests answered as equal ones were before
     Credentials::Status credentials;
     ModelStore::Status models;

@@ -327,9 +327,9 @@ grpc::ServerUnaryReactor* AdminRpc::Status(grpc::CallbackServerContext* context,
 }
 
 // Makes a change, if the caller may, and answers with the status afterwards.
-grpc::ServerUnaryReactor* AdminRpc::apply_change(grpc::CallbackServerContext& context,
-                                                 const std::function<void()>& make,
-                                                 pb::StatusResponse& out) const {
+grpc::ServerUnaryReactor* AdminRpc::change_and_report_status(grpc::CallbackServerContext& context,
+                                                             const std::function<void()>& make,
+                                                             pb::StatusResponse& out) const {
   const grpc::Status status = status_of(answers_.write_access, context);
   if (status.ok()) {
     make();
@@ -342,13 +342,13 @@ grpc::ServerUnaryReactor* AdminRpc::apply_change(grpc::CallbackServerContext& co
 
 grpc::ServerUnaryReactor* AdminRpc::Reload(grpc::CallbackServerContext* context,
                                            const pb::ReloadRequest*, pb::StatusResponse* out) {
-  return apply_change(*context, answers_.reload, *out);
+  return change_and_report_status(*context, answers_.reload, *out);
 }
 
 grpc::ServerUnaryReactor* AdminRpc::ResetBreaker(grpc::CallbackServerContext* context,
                                                  const pb::ResetBreakerRequest*,
                                                  pb::StatusResponse* out) {
-  return apply_change(*context, answers_.reset_breaker, *out);
+  return change_and_report_status(*context, answers_.reset_breaker, *out);
 }
 
 grpc::ServerUnaryReactor* AdminRpc::change_models(grpc::CallbackServerContext& context,

@@ -104,9 +104,9 @@ class AdminRpc final : public pb::ModelAdmin::CallbackService {
                                      pb::ListModelsResponse* out) override;
 
  private:
-  grpc::ServerUnaryReactor* apply_change(grpc::CallbackServerContext& context,
-                                         const std::function<void()>& make,
-                                         pb::StatusResponse& out) const;
+  grpc::ServerUnaryReactor* change_and_report_status(grpc::CallbackServerContext& context,
+                                                     const std::function<void()>& make,
+                                                     pb::StatusResponse& out) const;
   // Makes a change to the models, if the caller may, and lists them.
   grpc::ServerUnaryReactor* change_models(grpc::CallbackServerContext& context,
                                           const std::function<void()>& make,

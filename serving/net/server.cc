@@ -136,7 +136,7 @@ struct Server::Impl {
           admin_rpc);
     }
     EndpointCallbacks endpoints = {
-        .trouble = [this] { return trouble(); },
+        .why_not_alive = [this] { return why_not_alive(); },
         .ready = [this] { return !draining.load(); },
         .metrics = [this] { return metrics_text(); },
         .decide = nullptr,
@@ -256,7 +256,7 @@ struct Server::Impl {
   }
 
   Breaker& breaker() {
-    const ModelStore::Current now = models.status().current;
+    const ModelStore::Current now = models.first_model_status().current;
     return engine.breaker_of(now.name, now.digest);
   }
 
@@ -265,7 +265,7 @@ struct Server::Impl {
     grpc::HealthCheckServiceInterface& health = main->health();
     health.SetServingStatus("", up);
     health.SetServingStatus(kService, up);
-    const ModelStore::Status now = models.status();
+    const ModelStore::Status now = models.first_model_status();
     if (now.current.name.empty()) return;
     health.SetServingStatus("policy/" + now.current.name, up && now.current.model != nullptr);
   }
@@ -276,7 +276,7 @@ struct Server::Impl {
   }
 
   // Why a load balancer should not send callers here.
-  std::string trouble() const {
+  std::string why_not_alive() const {
     const int failed = failed_tests.load();
     return failed == 0
                ? ""
@@ -284,7 +284,7 @@ struct Server::Impl {
   }
 
   pb::StatusResponse status() {
-    const ModelStore::Status now = models.status();
+    const ModelStore::Status now = models.first_model_status();
     pb::StatusResponse out;
     out.set_model(now.current.name);
     out.set_digest(now.current.digest);
@@ -327,10 +327,10 @@ struct Server::Impl {
                          .memories = engine.memories().count(),
                          .memory_bytes = engine.memories().bytes(),
                          .breaker = static_cast<int>(breaker().state(Engine::Clock::now())),
-                         .breakers_opened = engine.breakers_opened(),
+                         .times_breakers_opened = engine.times_breakers_opened(),
                          .repeated = engine.repeated_requests(),
                          .credentials = credentials->status(),
-                         .models = models.status(),
+                         .models = models.first_model_status(),
                          .versions = models.list(),
                          .log = log_counts(),
                          .drift = drift_report(),
@@ -409,7 +409,7 @@ std::string Server::address() const { return impl_->main->address(); }
 std::string Server::http_address() const { return impl_->http ? impl_->http->address() : ""; }
 std::string Server::probes_address() const { return impl_->probes ? impl_->probes->address() : ""; }
 std::string Server::admin_address() const { return impl_->admin ? impl_->admin->address() : ""; }
-ModelStore::Status Server::model() const { return impl_->models.status(); }
+ModelStore::Status Server::model() const { return impl_->models.first_model_status(); }
 const std::vector<std::string>& Server::not_restored() const {
   return impl_->models.not_restored();
 }
@@ -417,9 +417,9 @@ Credentials::Status Server::credentials() const { return impl_->credentials->sta
 std::optional<DecisionLog::Counts> Server::log() const { return impl_->log_counts(); }
 void Server::reload() { impl_->reload(); }
 void Server::drain() { impl_->drain(); }
-std::string Server::trouble() const { return impl_->trouble(); }
-std::string Server::failure() const {
-  return impl_->failed_tests.load() < kProbeTries ? "" : impl_->trouble();
+std::string Server::why_not_alive() const { return impl_->why_not_alive(); }
+std::string Server::why_must_end() const {
+  return impl_->failed_tests.load() < kProbeTries ? "" : impl_->why_not_alive();
 }
 bool Server::has_stuck_policy() const { return impl_->engine.stuck() > 0; }
 

@@ -60,9 +60,9 @@ class Server {
   // Ends readiness, waits `grace_s`, gives pending requests under a second, and closes the ports.
   void drain();
   // Returns why /livez does not answer with status 200; empty: it does.
-  std::string trouble() const;
+  std::string why_not_alive() const;
   // Returns why the server must end: its port no longer answers. Empty: the server can go on.
-  std::string failure() const;
+  std::string why_must_end() const;
   bool has_stuck_policy() const;  // whether a policy still runs after its request was answered
 
  private:

@@ -70,11 +70,12 @@ std::string Actor::why_forbidden(BootClock::time_point until) const {
   return hooks_.why_forbidden();
 }
 
-std::string Actor::lease() const {
+std::string Actor::lease_argument() const {
   return "StartTime=now+" + std::to_string(std::llround(config_.lease_s));
 }
 
-std::string Actor::change_of(const SlurmJob& job, bool pinned, ActionResult& result) const {
+std::string Actor::change_since_listing(const SlurmJob& job, bool pinned,
+                                        ActionResult& result) const {
   // Columns of fixed width without any text of users.
   constexpr size_t kWidth = 32;
   const CommandResult read = run({"squeue", "--noheader", "--states=all", "--jobs=" + job.id,
@@ -114,7 +115,7 @@ ActionResult Actor::start(const SlurmJob& job, const std::vector<std::string>& n
                           const std::string& decision, BootClock::time_point until) const {
   if (const std::string why = why_forbidden(until); !why.empty()) return forbidden(why);
   ActionResult result;
-  if (const std::string change = change_of(job, false, result); !change.empty()) {
+  if (const std::string change = change_since_listing(job, false, result); !change.empty()) {
     return {Outcome::kChanged, change, result.elapsed_s};
   }
   return update({"update", "JobId=" + job.id, "ReqNodeList=" + join(nodes, ","), "StartTime=now",
@@ -125,7 +126,7 @@ ActionResult Actor::start(const SlurmJob& job, const std::vector<std::string>& n
 ActionResult Actor::requeue(const SlurmJob& job, BootClock::time_point until) const {
   if (const std::string why = why_forbidden(until); !why.empty()) return forbidden(why);
   ActionResult result;
-  if (const std::string change = change_of(job, false, result); !change.empty()) {
+  if (const std::string change = change_since_listing(job, false, result); !change.empty()) {
     return {Outcome::kChanged, change, result.elapsed_s};
   }
   return update({"requeue", job.id}, until);
@@ -134,17 +135,17 @@ ActionResult Actor::requeue(const SlurmJob& job, BootClock::time_point until) co
 ActionResult Actor::unpin(const SlurmJob& job, BootClock::time_point until) const {
   if (const std::string why = why_forbidden(until); !why.empty()) return forbidden(why);
   ActionResult result;
-  if (const std::string change = change_of(job, true, result); !change.empty()) {
+  if (const std::string change = change_since_listing(job, true, result); !change.empty()) {
     return {Outcome::kChanged, change, result.elapsed_s};
   }
-  return update({"update", "JobId=" + job.id, "ReqNodeList=", lease(),
+  return update({"update", "JobId=" + job.id, "ReqNodeList=", lease_argument(),
                  std::string("AdminComment=") + kLeaseComment},
                 until);
 }
 
 ActionResult Actor::renew(const std::vector<std::string>& records,
                           BootClock::time_point until) const {
-  return update({"update", "JobId=" + join(records, ","), lease()}, until);
+  return update({"update", "JobId=" + join(records, ","), lease_argument()}, until);
 }
 
 ActionResult Actor::release(const std::vector<std::string>& records) const {

@@ -61,11 +61,11 @@ class Actor {
  private:
   CommandResult run(std::vector<std::string> argv) const;
   // Reads the job again. Returns what has changed since the listing, or "" if nothing has.
-  std::string change_of(const SlurmJob& job, bool pinned, ActionResult& result) const;
+  std::string change_since_listing(const SlurmJob& job, bool pinned, ActionResult& result) const;
   ActionResult update(const std::vector<std::string>& arguments, BootClock::time_point until) const;
   ActionResult forbidden(const std::string& why) const { return {Outcome::kForbidden, why, 0}; }
   std::string why_forbidden(BootClock::time_point until) const;
-  std::string lease() const;
+  std::string lease_argument() const;
 
   const Config& config_;
   const Hooks hooks_;

@@ -17,7 +17,7 @@ class DryRunGains {
   // Notes that a listing shows the job running. Jobs that ran in the first listing do not count.
   void saw_running(const SlurmJob& job);
 
-  void end_of_listing() { first_ = false; }
+  void end_first_listing() { first_ = false; }
 
   // Returns how long the jobs that Slurm started have waited, and how long they would have waited
   // until the agent's first proposal. A proposal does not change the cluster. A job without a

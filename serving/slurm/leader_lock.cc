@@ -49,7 +49,7 @@ LeaderLock::LeaderLock(std::filesystem::path folder, double lock_s)
 }
 
 LeaderLock::~LeaderLock() {
-  if (leads()) write("released");
+  if (still_leads()) write("released");
 }
 
 std::filesystem::path LeaderLock::file_of(int64_t term) const {
@@ -103,7 +103,7 @@ void LeaderLock::remove_before(int64_t term) const {
 
 bool LeaderLock::renew() {
   if (term_ > 0) {
-    if (leads() && write("leads")) return true;
+    if (still_leads() && write("leads")) return true;
     term_ = 0;
     seen_term_ = -1;
   }
@@ -123,11 +123,11 @@ bool LeaderLock::renew() {
 }
 
 bool LeaderLock::keep() {
-  if (!leads()) return false;
+  if (!still_leads()) return false;
   return seconds_since(beat_at_) < lock_s_ / 8 || write("leads");
 }
 
-bool LeaderLock::leads() {
+bool LeaderLock::still_leads() {
   if (term_ == 0) return false;
   if (seconds_since(beat_at_) < lock_s_ / 2 && access(file_of(term_ + 1).c_str(), F_OK) != 0 &&
       access(file_of(term_).c_str(), F_OK) == 0) {

@@ -27,12 +27,12 @@ class LeaderLock {
   bool keep();
 
   // Returns whether this agent leads: its last sign of life is younger than half of lock_s, and no
-  // later term has begun. Call leads() just before each command.
-  bool leads();
+  // later term has begun. Call still_leads() just before each command.
+  bool still_leads();
 
   int64_t term() const { return term_; }  // term of this agent; 0: not the leader
   // Returns whether another agent has given a sign of life since this agent began to watch.
-  bool other_alive() const { return other_alive_; }
+  bool has_seen_other_agent() const { return other_alive_; }
   const std::string& leader() const { return seen_owner_; }
 
  private:

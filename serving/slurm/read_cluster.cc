@@ -22,7 +22,7 @@ std::string valid_utf8(std::string_view text) {
   std::string out;
   out.reserve(text.size());
   while (!text.empty()) {
-    const size_t length = utf8_length(text);
+    const size_t length = utf8_character_length(text);
     if (length == 0) {
       out += "\xEF\xBF\xBD";
     } else {

@@ -11,7 +11,7 @@
 namespace yard::slurm {
 
 // The runs of a job before its current run.
-struct EarlierRuns {
+struct TimeBeforeRestart {
   double run_s = 0;
   double requeued_s = 0;  // Unix time at which the job began to wait again
 };
@@ -37,7 +37,9 @@ class RunTimes {
     runs_ = std::move(runs);
   }
 
-  const std::unordered_map<std::string, EarlierRuns>& earlier_runs() const { return earlier_; }
+  const std::unordered_map<std::string, TimeBeforeRestart>& times_before_restart() const {
+    return earlier_;
+  }
 
   // Returns the run time of a job before the run in its record; nothing if listings did not show
   // all its runs.
@@ -55,12 +57,12 @@ class RunTimes {
   struct Run {
     int restarts = 0;
     double run_s = 0;
-    EarlierRuns earlier;
+    TimeBeforeRestart earlier;
     bool is_complete = true;  // whether listings showed all earlier runs
   };
 
   std::unordered_map<std::string, Run> runs_;
-  std::unordered_map<std::string, EarlierRuns> earlier_;
+  std::unordered_map<std::string, TimeBeforeRestart> earlier_;
 };
 
 }  // namespace yard::slurm

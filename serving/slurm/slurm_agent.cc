@@ -93,7 +93,7 @@ std::string SlurmAgent::why_forbidden() {
   return "";
 }
 
-bool SlurmAgent::ready() {
+bool SlurmAgent::renew_leadership() {
   if (const int gaps = detector_.gaps(); gaps != seen_gaps_) {
     seen_gaps_ = gaps;
     metrics_.gap();
@@ -178,7 +178,7 @@ bool SlurmAgent::list(Listing& out) {
 void SlurmAgent::step() {
   try {
     Listing listing;
-    if (ready() && read_site()) {
+    if (renew_leadership() && read_site()) {
       if (list(listing)) {
         if (!listing.odd.empty()) {
           report_failure(std::to_string(listing.odd.size()) + " odd records", listing.odd.front());
@@ -204,12 +204,11 @@ void SlurmAgent::step() {
 
 void SlurmAgent::stop() {
   client_.send_outcomes(kLastReports);
-  if (options_.dry_run || !lock_->leads()) return;
+  if (options_.dry_run || !lock_->still_leads()) return;
   Listing listing;
   if (!list(listing)) return;
   for (const SlurmJob& job : listing.jobs) {
-    if (in_any_scope(job) && job.waits() && has_pin(job))
-      leave_job_to_slurm(job, "the agent stops");
+    if (in_any_scope(job) && job.waits() && has_pin(job)) unpin_and_report(job, "the agent stops");
   }
 }
 
@@ -254,7 +253,7 @@ void SlurmAgent::settle(const Listing& listing) {
     const bool was_ours = flight != in_flight_.end();
     if (was_ours && may_still_start(job, seconds_since(flight->second.since))) continue;
     if (options_.dry_run) continue;
-    leave_job_to_slurm(job, was_ours ? "it did not start on its nodes" : "an earlier pin");
+    unpin_and_report(job, was_ours ? "it did not start on its nodes" : "an earlier pin");
     if (was_ours) avoid(job, "did_not_start");
     in_flight_.erase(job.id);
   }
@@ -264,7 +263,7 @@ void SlurmAgent::settle(const Listing& listing) {
   });
 }
 
-void SlurmAgent::leave_job_to_slurm(const SlurmJob& job, const char* why) {
+void SlurmAgent::unpin_and_report(const SlurmJob& job, const char* why) {
   report_action("unpin", job.id, actor_.unpin(job, until_), {{"why", why}, {"reason", job.reason}});
 }
 
@@ -286,7 +285,7 @@ void SlurmAgent::note_starts(const Listing& listing) {
                      {"start_s", job.start_s},
                      {"submit_s", job.submit_s}});
   }
-  gains_.end_of_listing();
+  gains_.end_first_listing();
   counted_ = std::move(running);
 }
 
@@ -338,7 +337,7 @@ void SlurmAgent::serve(const Listing& listing, const std::string& partition) {
   const auto avoided = avoided_now();
   ClusterSnapshot snapshot =
       make_snapshot({listing, config_, site_, partition, now_s_, !options_.dry_run, in_flight_,
-                     run_times_.earlier_runs(), avoided});
+                     run_times_.times_before_restart(), avoided});
   const auto show = [&] {
     metrics_.set_queue(partition, static_cast<int>(snapshot.waiting.size()), snapshot.held_gpus,
                        snapshot.left);

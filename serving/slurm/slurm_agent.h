@@ -48,7 +48,7 @@ class SlurmAgent {
 
   double seconds_since_step() const;  // thread-safe
   const AgentMetrics& metrics() const { return metrics_; }
-  ClientCounts sent() const { return client_.counts(); }  // thread-safe
+  ClientCounts client_counts() const { return client_.counts(); }  // thread-safe
   nlohmann::ordered_json dry_run_gains() const { return gains_.summary(); }
 
  private:
@@ -58,7 +58,7 @@ class SlurmAgent {
     std::string reason;
   };
 
-  bool ready();
+  bool renew_leadership();
   bool read_site();
   bool list(Listing& out);
   bool list_nodes(Listing& out);
@@ -69,7 +69,7 @@ class SlurmAgent {
   void report_registered(const std::string& server, const pb::RegisterResponse& answer);
   bool may_still_start(const SlurmJob& job, double pinned_s) const;
   bool resolved(const ActionInFlight& flight, const SlurmJob* job);
-  void leave_job_to_slurm(const SlurmJob& job, const char* why);
+  void unpin_and_report(const SlurmJob& job, const char* why);
   bool in_any_scope(const SlurmJob& job) const;
   void serve(const Listing& listing, const std::string& partition);
   void carry_out(const pb::DecideResponse& answer, ClusterSnapshot& snapshot);

@@ -44,7 +44,7 @@ struct SnapshotInput {
   double now_s = 0;  // Unix time
   bool needs_lease = true;
   const InFlightJobs& in_flight;
-  const std::unordered_map<std::string, EarlierRuns>& earlier;
+  const std::unordered_map<std::string, TimeBeforeRestart>& earlier;
   // Jobs left to Slurm for a while because an action on them failed, with the reason of failure.
   const std::unordered_map<std::string, std::string>& avoided;
 };

@@ -240,7 +240,7 @@ SnapshotState ClusterMemory::next_state(const Snapshot& snapshot) {
   SnapshotState out(std::move(table), std::move(serials), fixed, room_.slots, snapshot.now_us());
   SimState& s = out.state();
   s.head->end_job = fixed.jobs.num_jobs;  // a job may wait for any of them
-  reserve_slots(fixed, s, high_water_);
+  reserve_first_slots(fixed, s, high_water_);
   for (const GoneJob& one : ended) restore_job(fixed, s, one.live, one.slot);
   in_slot_.assign(static_cast<size_t>(high_water_), nullptr);
   for (const LiveJob& live : snapshot.live()) {
@@ -280,7 +280,7 @@ SnapshotState ClusterMemory::next_state(const Snapshot& snapshot) {
   return out;
 }
 
-bool ClusterMemory::prepare_memory(SimState& state, size_t lasting, size_t bytes) {
+bool ClusterMemory::keep_or_clear_memory(SimState& state, size_t lasting, size_t bytes) {
   const bool kept = !std::exchange(anew_, false) && lasting == lasting_bytes_;
   lasting_bytes_ = lasting;
   if (kept) {
@@ -313,7 +313,7 @@ size_t ClusterMemory::bytes() const {
     const Job& job = known.job;
     sum += sizeof(KnownJob) + kPlaceBytes + 2 * id.size() + job.user.size() + job.name.size() +
            job.model.size() + job.tenant.size() + job.array.size() +
-           job.groups.size() * sizeof(RoleGroup) + job.dues.size() * sizeof(Due);
+           job.groups.size() * sizeof(RoleGroup) + job.dues.size() * sizeof(Deadline);
     for (const std::string& type : job.gpu_types) sum += sizeof(type) + type.size();
   }
   return sum;

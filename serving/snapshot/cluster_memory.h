@@ -63,7 +63,7 @@ class ClusterMemory {
   // Prepares a memory of `bytes` bytes for a decision on `state`. Keeps the first `lasting` bytes
   // and returns true. If the memory begins anew, fills it with zeros, marks every job as changed
   // and returns false. Requires: all calls are for one policy.
-  bool prepare_memory(SimState& state, size_t lasting, size_t bytes);
+  bool keep_or_clear_memory(SimState& state, size_t lasting, size_t bytes);
   Memory& memory() { return memory_; }
 
   // Remembers the policy's plan for the state `live`, to which the plan has been applied.

@@ -14,7 +14,7 @@ class Exporter {
  public:
   Exporter(const ClusterSpec& spec, const std::vector<Job>& jobs, const SimModel& fixed,
            const SimState& state)
-      : spec_(spec), jobs_(jobs), s_(state), view_(fixed, state, Level::kBlind) {}
+      : spec_(spec), jobs_(jobs), s_(state), view_(fixed, state, InformationLevel::kBlind) {}
 
   pb::DecideRequest write(std::span<const EndedJob> finished) {
     out_.set_time_s(seconds(view_.now_us()));
@@ -114,7 +114,7 @@ class Exporter {
     entry.set_pinned(!view_.preemptible(slot));
     entry.set_preemptions(static_cast<uint32_t>(view_.times_preempted(slot)));
     entry.set_starts(static_cast<uint32_t>(view_.times_started(slot)));
-    entry.set_since_s(seconds(view_.unchanged_since_us(slot)));
+    entry.set_since_s(seconds(view_.phase_or_rate_since_us(slot)));
     const Phase phase = view_.phase(slot);
     if (phase == Phase::kWaiting) entry.set_queue_rank(1 + view_.queue_rank(slot));
     entry.set_state(phase == Phase::kWaiting || phase == Phase::kBlocked ? pb::WAITING
@@ -122,7 +122,7 @@ class Exporter {
                     : phase == Phase::kRunning                           ? pb::RUNNING
                                                                          : pb::STOPPING);
     if (phase == Phase::kStarting || phase == Phase::kStopping) {
-      entry.set_until_s(seconds(view_.until_us(slot)));
+      entry.set_until_s(seconds(view_.transition_end_us(slot)));
       if (s_.saved_us[slot] > view_.now_us()) entry.set_saved_s(seconds(s_.saved_us[slot]));
     }
     for (int32_t p = view_.first_part(slot); p != kNone; p = view_.next_part(p)) {
@@ -168,7 +168,7 @@ class Exporter {
     entry.set_tenant(job.tenant);
     if (job.priority != 0) entry.set_priority(job.priority);
     if (job.weight != 1) entry.set_weight(job.weight);
-    for (const Due& due : job.dues) {
+    for (const Deadline& due : job.dues) {
       pb::Due& out = *entry.add_dues();
       out.set_at_s(seconds(job.submit_us + due.within_us));
       out.set_value(due.value);
@@ -178,7 +178,7 @@ class Exporter {
   }
 
   void write_work(int32_t slot, pb::Job& entry) {
-    const double worked_us = view_.exact_work_done_us(slot);
+    const double worked_us = view_.work_done_us(slot);
     const auto attained_us = static_cast<double>(view_.attained_us(slot));
     if (worked_us != attained_us) entry.set_worked_s(worked_us * 1e-6);
   }

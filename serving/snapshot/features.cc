@@ -96,10 +96,10 @@ std::string read_dues(const pb::Job& entry, Job& job) {
   }
   for (const pb::Due& due : entry.dues()) {
     const auto at_us = seconds_to_us(due.at_s());
-    if (!at_us) return flaw_of_seconds("dues.at_s", due.at_s());
+    if (!at_us) return invalid_seconds_text("dues.at_s", due.at_s());
     const double value = due.has_value() ? due.value() : 1;
     if (!within(value, 1e9)) return expected("a value from 0 to 1e9", shortest(value));
-    const Due read{*at_us - job.submit_us, value};
+    const Deadline read{*at_us - job.submit_us, value};
     if (!job.dues.empty() &&
         (read.within_us <= job.dues.back().within_us || read.value > job.dues.back().value)) {
       return expected("deadlines by rising time and falling value", shortest(due.at_s()));

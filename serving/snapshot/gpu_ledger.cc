@@ -20,7 +20,7 @@ std::optional<int64_t> seconds_to_us(double seconds) {
   return std::llround(seconds * 1e6);
 }
 
-std::string flaw_of_seconds(const char* what, double seconds) {
+std::string invalid_seconds_text(const char* what, double seconds) {
   return std::string("expected ") + what + " from 0 to 1e10 seconds, got " +
          (std::isnan(seconds) ? "NaN" : shortest(seconds));
 }
@@ -69,7 +69,7 @@ std::string GpuLedger::read_node(const pb::Node& entry, int64_t now_us,
   for (const pb::Vacating& vacating : entry.vacating()) {
     if (!check(vacating.gpu())) continue;
     const auto until_us = seconds_to_us(vacating.until_s());
-    if (!until_us) odd = flaw_of_seconds("vacating.until_s", vacating.until_s());
+    if (!until_us) odd = invalid_seconds_text("vacating.until_s", vacating.until_s());
     int64_t& last_us = node.until_us[vacating.gpu()];
     last_us = std::max(last_us, until_us.value_or(0));
   }
@@ -277,7 +277,7 @@ bool GpuLedger::uses_failed_gpus(const std::vector<LivePart>& parts) const {
 
 uint64_t GpuLedger::renumbered_without_gaps(int32_t node, uint64_t mask) const {
   uint64_t out = 0;
-  const uint64_t all = usable_gpu_mask(node);
+  const uint64_t all = up_or_held_gpu_mask(node);
   for (uint64_t rest = mask & all; rest != 0; rest &= rest - 1) {
     out |= uint64_t{1} << count_bits(all & mask_of_low_bits(lowest_set_bit_index(rest)));
   }

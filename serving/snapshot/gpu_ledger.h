@@ -44,7 +44,7 @@ class GpuLedger {
   bool uses_failed_gpus(const std::vector<LivePart>& parts) const;
 
   // Returns a mask of the GPUs which are up, or down but still in use.
-  uint64_t usable_gpu_mask(int32_t node) const {
+  uint64_t up_or_held_gpu_mask(int32_t node) const {
     return nodes_[node].all & ~(nodes_[node].down & ~held(node));
   }
   // Returns the mask with the usable GPUs renumbered without gaps.
@@ -85,6 +85,6 @@ std::string label_of_job(const pb::DecideRequest& request, int job);
 // Returns `seconds` as microseconds, or nothing unless 0 <= seconds <= kMaxSeconds.
 std::optional<int64_t> seconds_to_us(double seconds);
 // Returns an error such as "expected save_s from 0 to 1e10 seconds, got -1".
-std::string flaw_of_seconds(const char* what, double seconds);
+std::string invalid_seconds_text(const char* what, double seconds);
 
 }  // namespace yard

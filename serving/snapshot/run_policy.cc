@@ -58,7 +58,8 @@ class Decision {
 
   void run() {
     const size_t lasting = policy_.kept_memory_bytes(view_);
-    const bool kept = known_.prepare_memory(live_.state(), lasting, policy_.memory_bytes(view_));
+    const bool kept =
+        known_.keep_or_clear_memory(live_.state(), lasting, policy_.memory_bytes(view_));
     if (!kept) policy_.rebuild_memory(view_, known_.memory());
     answer_.rebuilt = !kept && lasting > 0;
     if (!may_preempt_too_much()) return finish(plan());

@@ -35,8 +35,8 @@ void check_carried(const ClusterSpec& cluster, const std::vector<Job>& jobs,
   for (const Job& job : jobs) {
     const auto is_share = [](const RoleGroup& group) { return group.task.gpu_milli > 0; };
     if (std::ranges::any_of(job.groups, is_share)) reject("shares of GPUs");
-    const auto is_staged = [](const RoleGroup& group) { return !group.after.empty(); };
-    if (std::ranges::any_of(job.groups, is_staged)) reject("jobs of several stages");
+    const auto has_several_stages = [](const RoleGroup& group) { return !group.after.empty(); };
+    if (std::ranges::any_of(job.groups, has_several_stages)) reject("jobs of several stages");
     if (job.save_us >= 0 || job.restore_us >= 0) reject("jobs with their own costs of a stop");
     if (job.gpus == 0) reject("jobs without GPUs");
   }
@@ -64,7 +64,7 @@ void ServedDecider::note_ended(const View& view) {
     const int32_t slot = view.changed(i);
     if (!view.finished(slot)) continue;
     ended_.push_back(
-        {view.serial(slot), view.now_us(), view.attained_us(slot), view.exact_work_done_us(slot)});
+        {view.serial(slot), view.now_us(), view.attained_us(slot), view.work_done_us(slot)});
   }
 }
 

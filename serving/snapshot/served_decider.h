@@ -21,7 +21,7 @@ class ServedDecider final : public Decider {
   ServedDecider(const Policy& policy, const ClusterSpec& cluster, const std::vector<Job>& jobs,
                 const SimModel& model);
 
-  Level level() const override { return policy_.level(); }
+  InformationLevel level() const override { return policy_.level(); }
   // Throws RunError if the policy fails or its answer is illegal. A server would use the fallback
   // instead, but the scores of a simulation are to be those of the policy alone.
   void decide(const View& view, Draft& draft) override;

@@ -61,7 +61,7 @@ class SnapshotReader {
   // A head that is wrong refuses the request.
   static int64_t checked_us(const char* where, const char* what, double seconds) {
     if (const auto us = seconds_to_us(seconds)) return *us;
-    throw InputError(std::string(where) + ": " + flaw_of_seconds(what, seconds));
+    throw InputError(std::string(where) + ": " + invalid_seconds_text(what, seconds));
   }
 
   void check_head() {
@@ -99,7 +99,7 @@ class SnapshotReader {
 
   int64_t us(const char* what, double seconds) {
     const auto read = seconds_to_us(seconds);
-    if (!read) odd_ = flaw_of_seconds(what, seconds);
+    if (!read) odd_ = invalid_seconds_text(what, seconds);
     return read.value_or(0);
   }
 
@@ -341,7 +341,7 @@ class SnapshotReader {
     }
     spec_index.assign(static_cast<size_t>(gpus_.num_nodes()), kNone);
     for (int32_t i = 0; i < gpus_.num_nodes(); ++i) {
-      const int32_t usable = count_bits(gpus_.usable_gpu_mask(i));
+      const int32_t usable = count_bits(gpus_.up_or_held_gpu_mask(i));
       if (usable == 0) continue;
       const auto next = static_cast<int32_t>(spec.types.size());
       if (next == kMaxTypes && !types.contains(request_.nodes(i).gpu_type())) {
@@ -377,7 +377,7 @@ class SnapshotReader {
     out_.spec_table_.emplace_back(out_.cluster_);
     for (int32_t i = 0; i < gpus_.num_nodes(); ++i) {
       const int32_t node = spec_index[static_cast<size_t>(i)];
-      for (uint64_t rest = node == kNone ? 0 : gpus_.usable_gpu_mask(i); rest != 0;
+      for (uint64_t rest = node == kNone ? 0 : gpus_.up_or_held_gpu_mask(i); rest != 0;
            rest &= rest - 1) {
         const int64_t until_us = gpus_.until_us(i)[static_cast<size_t>(lowest_set_bit_index(rest))];
         if (until_us <= now_us_) continue;

@@ -50,8 +50,8 @@ std::vector<int32_t> waiting(const Snapshot& snapshot) {
 
 }  // namespace
 
-PolicyResult run_for_starved(const Policy& heuristic, const Snapshot& snapshot,
-                             const pb::DecideRequest& request) {
+PolicyResult run_without_blocked_jobs(const Policy& heuristic, const Snapshot& snapshot,
+                                      const pb::DecideRequest& request) {
   const pb::DecideRequest others = without_blocked_jobs(snapshot, request);
   PolicyResult out = run_policy(heuristic, Snapshot(others, snapshot.bounds()), others);
   list_quarantined(snapshot, out.response);

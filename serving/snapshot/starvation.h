@@ -23,8 +23,8 @@ pb::DecideRequest without_blocked_jobs(const Snapshot& snapshot, const pb::Decid
 
 // Runs a heuristic that places jobs which have waited too long, without jobs that hold up others
 // in vain. Requires: `request` is the snapshot's.
-PolicyResult run_for_starved(const Policy& heuristic, const Snapshot& snapshot,
-                             const pb::DecideRequest& request);
+PolicyResult run_without_blocked_jobs(const Policy& heuristic, const Snapshot& snapshot,
+                                      const pb::DecideRequest& request);
 
 // Returns the seconds for which a waiting job has waited.
 double wait_s(const pb::Job& job, double now_s);

@@ -11,7 +11,7 @@ namespace {
 
 bool is_utf8(std::string_view text) {
   while (!text.empty()) {
-    const size_t bytes = utf8_length(text);
+    const size_t bytes = utf8_character_length(text);
     if (bytes == 0) return false;
     text.remove_prefix(bytes);
   }
@@ -64,7 +64,7 @@ class Escaper {
 std::string escaped_as_utf8(std::string_view text) {
   std::string out;
   while (!text.empty()) {
-    const size_t bytes = utf8_length(text);
+    const size_t bytes = utf8_character_length(text);
     if (bytes > 0) {
       out += text.substr(0, bytes);
     } else {

@@ -96,7 +96,7 @@ TEST(Dl2, RewardIsTheTrainedShareOfEachJob) {
       return nothing == 0 ? observations.expert_action[0] : 30 * kActionsPerJob;
     });
     EXPECT_NEAR(total_reward, 12, 1e-4) << "rewards are floats";
-    worlds->begin_episodes();
+    worlds->begin_next_episodes();
   }
 }
 
@@ -132,7 +132,7 @@ class Scripted final : public Policy {
   explicit Scripted(std::vector<int32_t> actions)
       : agent_(make_agent("dl2", {})), actions_(std::move(actions)) {}
 
-  Level level() const override { return agent_->level(); }
+  InformationLevel level() const override { return agent_->level(); }
   void decide(const View& view, Memory&, Draft& draft) const override {
     std::vector<std::byte> memory(agent_->memory_bytes(view));
     AgentSteps steps(*agent_, view, memory.data());

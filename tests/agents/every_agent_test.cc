@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <map>
 
-#include "agents/rollout/agent_vector_env.h"
+#include "agents/rollout/batch_vector_env.h"
 #include "agents/train/trainable_agent.h"
 #include "agents/train/trainer.h"
 #include "agents/verify/torch_difference.h"

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "agents/learners/returns.h"
-#include "agents/rollout/agent_vector_env.h"
+#include "agents/rollout/batch_vector_env.h"
 #include "tests/support/dispatcher.h"
 #include "tests/support/worlds.h"
 
@@ -21,7 +21,7 @@ struct Sample {
 
 Rollout rollout_of(const std::vector<Sample>& samples) {
   const Scene scene("2x8", busy_jobs(20));
-  AgentVectorEnv env({{scene.fixed(), &scene.workload(), 1}}, {.worlds = 1, .episode_jobs = 20},
+  BatchVectorEnv env({{scene.fixed(), &scene.workload(), 1}}, {.worlds = 1, .episode_jobs = 20},
                      dispatcher::agent());
   env.reset();
   Rollout r(env.shape());

@@ -35,7 +35,7 @@ class Placing final : public Policy {
   using Pick = std::function<int32_t(int32_t choices)>;
   explicit Placing(Pick pick) : agent_(make_agent("harmony", {})), pick_(std::move(pick)) {}
 
-  Level level() const override { return agent_->level(); }
+  InformationLevel level() const override { return agent_->level(); }
 
   void decide(const View& view, Memory&, Draft& draft) const override {
     std::vector<std::byte> memory(agent_->memory_bytes(view));
@@ -48,7 +48,7 @@ class Placing final : public Policy {
       if (begun != kNone) {
         EXPECT_EQ(slot, begun);
       }
-      if (begun == kNone) left = view.num_tasks(slot);
+      if (begun == kNone) left = view.total_requested_tasks(slot);
       begun = slot;
       const int32_t held = view.num_held();
       steps.apply(action, draft);

@@ -85,7 +85,7 @@ TEST(LogVectorEnv, OnePassShowsEveryStep) {
   std::map<int, int> shown;
   for (int episode = 0; episode < 2; ++episode) {
     for (const int i : played(*worlds)) ++shown[i];
-    worlds->begin_episodes();
+    worlds->begin_next_episodes();
   }
   EXPECT_EQ(shown.size(), 60u);
   EXPECT_TRUE(std::ranges::all_of(shown, [](const auto& one) { return one.second == 1; }));
@@ -97,7 +97,7 @@ TEST(LogVectorEnv, SavedWorldResumes) {
   worlds->reset();
   for (int episode = 0; episode < 5; ++episode) {
     played(*worlds);
-    worlds->begin_episodes();
+    worlds->begin_next_episodes();
   }
   worlds->step(std::vector<int32_t>{4, 4});
   const std::string saved = worlds->save();
@@ -105,8 +105,8 @@ TEST(LogVectorEnv, SavedWorldResumes) {
   again->restore(saved);
   EXPECT_EQ(again->save(), saved);
   EXPECT_EQ(played(*again), played(*worlds));
-  again->begin_episodes();
-  worlds->begin_episodes();
+  again->begin_next_episodes();
+  worlds->begin_next_episodes();
   EXPECT_EQ(played(*again), played(*worlds));
   EXPECT_THROW(again->restore(saved.substr(1)), InputError);
   const RecordedChoices others = steps_of(51);

@@ -26,7 +26,7 @@ class RandomPolicy final : public Policy {
   explicit RandomPolicy(const std::vector<std::string>& settings)
       : agent_(make_agent("meta", settings_of(settings))) {}
 
-  Level level() const override { return agent_->level(); }
+  InformationLevel level() const override { return agent_->level(); }
   size_t memory_bytes(const View& view) const override { return agent_->memory_bytes(view); }
 
   void decide(const View& view, Memory& memory, Draft& draft) const override {

@@ -41,7 +41,7 @@ TEST(Mlfs, RewardsJobHoursDeadlinesAndAccuracy) {
   jobs[1].enough = 0.05;  // never: falls by 0.9 of the 0.95
   Trace trace;
   trace.jobs = jobs;
-  set_training_curves(trace, {});
+  apply_training_curves(trace, {});
   const Scene scene("1x1", trace.jobs, no_costs());
   const double all = -0.5 * 3 + 0.55 + 0.15 * 1 + 0.15 * (1 + 0.9 / 0.95);
   EXPECT_NEAR(total_reward(scene, {"stopped_share=0"}), all, 1e-3);
@@ -59,7 +59,7 @@ TEST(Mlfs, DividesEachGoalByItsUnit) {
   }
   Trace trace;
   trace.jobs = jobs;
-  set_training_curves(trace, {});
+  apply_training_curves(trace, {});
   const Scene scene("1x1", trace.jobs, no_costs());
   const std::string rule = "stopped_share=0";
   const double all = total_reward(scene, {rule});

@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "agents/networks/action_distribution.h"
-#include "agents/rollout/agent_vector_env.h"
+#include "agents/rollout/batch_vector_env.h"
 #include "agents/train/minibatch_optimizer.h"
 #include "tests/support/checkpoints.h"
 #include "tests/support/dispatcher.h"
@@ -63,7 +63,7 @@ class Bandit : public ::testing::Test {
   }
 
   Scene scene_{"2x8", busy_jobs(60)};
-  AgentVectorEnv env_{
+  BatchVectorEnv env_{
       {{scene_.fixed(), &scene_.workload(), 1}}, {.episode_jobs = 40}, dispatcher::agent()};
   std::unique_ptr<Communicator> ranks_ = single_process_communicator();
   ThreadPool threads_{1};

@@ -65,8 +65,8 @@ class TableWorlds final : public VectorEnv {
             dt_s_, ending_,  final_jobs_, final_cluster_, rows_, exploration_mask_};
   }
 
-  void reset() override { begin_episodes(); }
-  void begin_episodes() override {
+  void reset() override { begin_next_episodes(); }
+  void begin_next_episodes() override {
     for (size_t n = 0; n < worlds_.size(); ++n) begin(n);
   }
   int env_specs() const override { return static_cast<int>(env_specs_.size()); }
@@ -219,7 +219,7 @@ class TableTraining {
       collector_.trim_to_replay_buffer();
       collector_.collect(update_, nullptr);
       std::vector<float> last;
-      if (learner_->requirements().critic) last = collector_.last_values();
+      if (learner_->requirements().critic) last = collector_.current_values();
       const Rng rng = Rng{9}.split(static_cast<uint64_t>(update_));
       const Returns returns = learner_->compute_advantages(
           {collector_.rollout(), last, options_.worlds, options_.group, horizon_s_, 1, *ranks_,

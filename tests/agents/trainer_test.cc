@@ -10,7 +10,7 @@
 #include <limits>
 #include <numeric>
 
-#include "agents/rollout/agent_vector_env.h"
+#include "agents/rollout/batch_vector_env.h"
 #include "agents/train/trainable_agent.h"
 #include "agents/verify/torch_difference.h"
 #include "env/base/core/error.h"
@@ -168,7 +168,7 @@ TEST(Trainer, WeightsDoNotDependOnThreads) {
 // The rewards of an episode sum to minus the total JCT of its jobs, whatever the actions.
 TEST(Reward, SumsToMinusTheTotalCompletionTime) {
   const Scene scene("2x8", busy_jobs(60));
-  AgentVectorEnv worlds({{scene.fixed(), &scene.workload(), 1}},
+  BatchVectorEnv worlds({{scene.fixed(), &scene.workload(), 1}},
                         {.worlds = 6, .episode_jobs = 30, .wait_at_end = true, .seed = 4},
                         dispatcher::agent());
   worlds.reset();

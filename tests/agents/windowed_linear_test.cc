@@ -31,7 +31,7 @@ TEST(FlatRows, ProductMatchesThePaddedWindow) {
     const auto rows = torch::randn({offsets.back(), 3});
     const auto weight = torch::randn({12 * 3, 5}, torch::requires_grad());
     const auto output_grad = torch::randn({samples, 5});
-    const auto sums = linear_by_row_position(rows, weight, torch::tensor(offsets, torch::kInt64));
+    const auto sums = windowed_linear(rows, weight, torch::tensor(offsets, torch::kInt64));
     (sums * output_grad).sum().backward();
     const auto gradient = weight.grad().clone();
     weight.mutable_grad() = torch::Tensor();

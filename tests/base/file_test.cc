@@ -259,8 +259,8 @@ TEST_F(FileTest, CheckWritableRejectsInvalidPaths) {
 
 TEST_F(FileTest, FolderAppearsAtCommit) {
   AtomicDirectory out(at("run"));
-  fs::create_directory(out.path() / "sub");
-  write_file_atomic(out.path() / "sub/a", "1");
+  fs::create_directory(out.temporary_path() / "sub");
+  write_file_atomic(out.temporary_path() / "sub/a", "1");
   EXPECT_FALSE(fs::exists(at("run")));
   out.commit();
   EXPECT_EQ(read_file(at("run/sub/a")), "1");
@@ -271,10 +271,11 @@ TEST_F(FileTest, FolderAppearsAtCommit) {
 TEST_F(FileTest, FolderErrorsUseTheFinalName) {
   AtomicDirectory out(at("best"));
   const std::string missing = message_of<InputError>(
-      [&] { write_file_atomic(out.path() / "none" / "model.pt", "weights"); });
+      [&] { write_file_atomic(out.temporary_path() / "none" / "model.pt", "weights"); });
   EXPECT_TRUE(has(missing, at("best/none/model.pt").string())) << missing;
-  AtomicDirectory inner(out.path() / "one-1");
-  const std::string nested = message_of<InputError>([&] { read_file(inner.path() / "none.json"); });
+  AtomicDirectory inner(out.temporary_path() / "one-1");
+  const std::string nested =
+      message_of<InputError>([&] { read_file(inner.temporary_path() / "none.json"); });
   EXPECT_TRUE(has(nested, at("best/one-1/none.json").string())) << nested;
 }
 
@@ -282,7 +283,7 @@ TEST_F(FileTest, FolderReplacesTheOldOneEntirely) {
   fs::create_directory(at("run"));
   put("run/old", "1");
   AtomicDirectory out(at("run/"));  // a trailing slash names the same folder
-  write_file_atomic(out.path() / "new", "2");
+  write_file_atomic(out.temporary_path() / "new", "2");
   EXPECT_TRUE(fs::exists(at("run/old")));
   out.commit();
   EXPECT_FALSE(fs::exists(at("run/old")));
@@ -293,7 +294,7 @@ TEST_F(FileTest, FolderReplacesTheOldOneEntirely) {
 TEST_F(FileTest, ReplacedFolderIsAlwaysPresent) {
   const auto write = [&](const std::string& text) {
     AtomicDirectory out(at("run"));
-    write_file_atomic(out.path() / "a", text);
+    write_file_atomic(out.temporary_path() / "a", text);
     out.commit();
   };
   write("0");
@@ -317,7 +318,7 @@ TEST_F(FileTest, UncommittedFolderLeavesNothing) {
   put("run/old", "1");
   {
     AtomicDirectory out(at("run"));
-    write_file_atomic(out.path() / "new", "2");
+    write_file_atomic(out.temporary_path() / "new", "2");
   }
   EXPECT_EQ(listing(), (std::set<std::string>{"run"}));
   EXPECT_EQ(read_file(at("run/old")), "1");

@@ -37,7 +37,7 @@ struct Config {
 
 Settings from_text(const std::string& text) {
   AtomicDirectory scratch(::testing::TempDir() + "/settings");  // not committed: deleted afterwards
-  const std::string path = scratch.path() / "settings.yaml";
+  const std::string path = scratch.temporary_path() / "settings.yaml";
   write_file_atomic(path, text);
   return Settings::from_yaml(path);
 }

@@ -325,7 +325,7 @@ TEST(BatchEnv, WorldsWaitAtTheEndUntilAllAreDone) {
   ASSERT_TRUE(all_wait());
   EXPECT_TRUE(some_waited_alone);
   EXPECT_EQ(env.take_results().size(), 4u);
-  env.begin_episodes();
+  env.begin_next_episodes();
   for (int n = 0; n < 4; ++n) EXPECT_FALSE(env.is_done(n));
   EXPECT_EQ(seen(env, 0).rows, seen(env, 3).rows);
 }

@@ -49,7 +49,7 @@ class ObservingPolicy final : public Policy {
                   std::function<void(const View&, const ObservedState&)> look,
                   Memory** memory = nullptr)
       : agent_(dispatcher::agent(settings)), on_observation_(std::move(look)), memory_(memory) {}
-  Level level() const override { return agent_->level(); }
+  InformationLevel level() const override { return agent_->level(); }
   size_t memory_bytes(const View& view) const override { return agent_->memory_bytes(view); }
   void decide(const View& view, Memory& memory, Draft& draft) const override {
     if (memory_ != nullptr) *memory_ = &memory;
@@ -316,8 +316,8 @@ TEST(Candidates, AreRebuiltFromEmptyMemory) {
     if (view.now_us() == last_us) return;  // only the first call per decision point
     last_us = view.now_us();
     Memory fresh;
-    fresh.reset(Candidates::bytes(view.capacity()));
-    Candidates candidates(fresh.data(), view.capacity());
+    fresh.reset(Candidates::bytes(view.num_slots()));
+    Candidates candidates(fresh.data(), view.num_slots());
     EXPECT_EQ(candidates.advance_decision_number(), 1);
     candidates.gather(view, true, [](const Candidate&) {});
     std::vector<int32_t> listed;
@@ -331,7 +331,7 @@ TEST(Candidates, AreRebuiltFromEmptyMemory) {
     std::sort(live.begin(), live.end());
     ASSERT_EQ(listed, live);
     Rng rng = Rng{3}.split(static_cast<uint64_t>(compared));
-    std::vector<float> keys(static_cast<size_t>(view.capacity()));
+    std::vector<float> keys(static_cast<size_t>(view.num_slots()));
     for (float& key : keys) key = static_cast<float>(rng.below(20)) - 10;  // ties and negative keys
     candidates.rank([&](const Candidate& c) { return keys[static_cast<size_t>(c.slot)]; });
     for (int32_t i = 0; i < candidates.size(); ++i) {

@@ -38,7 +38,7 @@ __device__ void decide(const SimModel& fixed, const View& view, SimState& s, Rng
 // Calls every query of a view.
 __device__ double read_all(const View& view) {
   double sum = static_cast<double>(view.now_us()) + view.total_gpus() + view.free_gpus() +
-               view.num_live() + view.slot_high_water() + view.capacity() + view.costs().restore(8) +
+               view.num_live() + view.slot_high_water() + view.num_slots() + view.costs().restore(8) +
                static_cast<int>(view.level());
   for (int32_t slot = view.queue_head(); slot != kNone; slot = view.queue_next(slot)) {
     sum += view.queue_rank(slot) + view.request_class(slot) + view.preemptible(slot);
@@ -47,9 +47,9 @@ __device__ double read_all(const View& view) {
   for (int32_t i = 0; i < view.num_changed(); ++i) {
     const int32_t slot = view.changed(i);
     const JobRef ref = view.ref(slot);
-    if (view.may_end_early(slot)) sum += view.enough(slot) - view.training_metric_now(slot);
+    if (view.may_end_early(slot)) sum += view.sufficient_metric(slot) - view.training_metric_now(slot);
     sum += ref.generation + view.serial(slot) + view.user(slot) + view.submit_us(slot) +
-           view.unchanged_since_us(slot) + view.until_us(slot) + view.times_preempted(slot) + view.times_started(slot) +
+           view.phase_or_rate_since_us(slot) + view.transition_end_us(slot) + view.times_preempted(slot) + view.times_started(slot) +
            static_cast<int>(view.phase(slot)) + view.limit_us(slot) + view.work_left_us(slot);
     for (int32_t p = view.first_part(slot); p != kNone; p = view.next_part(p)) {
       sum += view.part_node(p) + count_bits(view.part_mask(p));
@@ -71,7 +71,7 @@ __global__ void play(SimModel fixed, Truth truth, StateSizes sizes, std::byte* b
   Rng rng = Rng(1).split(static_cast<uint64_t>(n));
   double sum = 0;
   while (!all_done(s) && advance(fixed, truth, s, event_queue)) {
-    const View view(fixed, s, Level::kOracle, truth.work_us);
+    const View view(fixed, s, InformationLevel::kOracle, truth.work_us);
     sum += read_all(view);
     decide(fixed, view, s, rng, scratch + static_cast<int64_t>(n) * fixed.spec.num_nodes);
   }

@@ -131,7 +131,7 @@ TEST_F(Bound, InvalidBoundHasNoHeadroomAndPlaysNoOracles) {
   EXPECT_THAT(cell.facts.no_bound, HasSubstr("elastic"));
   EXPECT_FALSE(cell.oracle.has_value());
   EXPECT_TRUE(std::isnan(cell.oracle_headroom()));
-  EXPECT_TRUE(std::isnan(cell.headroom_vs_best_in_hindsight()));
+  EXPECT_TRUE(std::isnan(cell.oracle_headroom_vs_best_in_hindsight()));
   EXPECT_TRUE(std::isnan(cell.oracle_gap_closed()));
   ASSERT_EQ(cell.bounds.size(), 1u) << "the oracle that was named";
   EXPECT_EQ(cell.bounds[0].name, "srtf");

@@ -98,9 +98,9 @@ groups:
   requeue: {traces: [a], allows: [preempt, start]}
   other: {traces: [a], cluster_scale: 0.5, load_scale: 2}
 )");
-  std::vector<ScenarioVariation> varied;
+  std::vector<ScenarioOverrides> varied;
   for (const CellSpec& cell : file.cells) varied.push_back(cell.scenario.variation);
-  EXPECT_EQ(varied[0], ScenarioVariation{});
+  EXPECT_EQ(varied[0], ScenarioOverrides{});
   EXPECT_EQ(varied[1].allows, (AllowedActions{.preempt = false, .move = false}));
   EXPECT_EQ(varied[2].allows, (AllowedActions{.preempt = true, .move = false}));
   EXPECT_EQ(varied[3].cluster, 0.5);

@@ -25,7 +25,7 @@ Trace plain_trace() {
   return out;
 }
 
-TEST(JobAttributeDraw, StaysWithinItsBounds) {
+TEST(JobAttributeDrawConfig, StaysWithinItsBounds) {
   Trace trace = plain_trace();
   draw_missing_job_attributes(trace, Rng(3));
   std::set<size_t> parts;
@@ -69,7 +69,7 @@ TEST(JobAttributeDraw, StaysWithinItsBounds) {
   EXPECT_GT(shorter, 10);
 }
 
-TEST(JobAttributeDraw, DependsOnlyOnTheSeedAndKeepsGivenDemands) {
+TEST(JobAttributeDrawConfig, DependsOnlyOnTheSeedAndKeepsGivenDemands) {
   Trace one = plain_trace(), two = plain_trace(), other = plain_trace(), said = plain_trace();
   draw_missing_job_attributes(one, Rng(3));
   draw_missing_job_attributes(two, Rng(3));

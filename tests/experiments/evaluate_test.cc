@@ -88,7 +88,7 @@ TEST(Evaluate, OraclesAreNotRivals) {
 TEST(Evaluate, RivalsHaveNoMoreInformationThanTheCandidate) {
   const Evaluation result = evaluate(options_for("las", {}));
   for (const ComparedPolicy& rival : result.cells[0].rivals) {
-    EXPECT_LE(rival.score.level, Level::kBlind) << rival.score.name;
+    EXPECT_LE(rival.score.level, InformationLevel::kBlind) << rival.score.name;
     EXPECT_NE(rival.score.name, "las");
   }
   EXPECT_GE(result.cells[0].rivals.size(), 2u);
@@ -153,7 +153,7 @@ TEST(Evaluate, CandidatesAreComparedWithEachOther) {
   EXPECT_EQ(other.candidate_ratio.interval.lo, named.vs_baseline.interval.lo);
   EXPECT_NEAR(other.candidate_ratio.ratio * result.cells[1].others[0].candidate_ratio.ratio, 1,
               1e-9);
-  EXPECT_GT(result.cells[0].decisions_per_s(), 0);
+  EXPECT_GT(result.cells[0].decisions_per_core_s(), 0);
 }
 
 TEST(Evaluate, LearnedPolicyIsComparedWithItsUntrainedNetwork) {
@@ -358,7 +358,7 @@ TEST(Summary, CoversConclusiveCellsOfEachCandidateAndGroup) {
   // One comparison with each rival.
   ASSERT_EQ(rows[0].against.size(), result.cells[0].rivals.size());
   for (size_t r = 0; r < rows[0].against.size(); ++r) {
-    const PolicyComparison& over = rows[0].against[r];
+    const PooledComparison& over = rows[0].against[r];
     EXPECT_EQ(over.policy, result.cells[0].rivals[r].score.name);
     double sum = 0;
     int conclusive_count = 0;

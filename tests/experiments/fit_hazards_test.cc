@@ -62,7 +62,7 @@ TEST(FitHazards, FileIsAPolicy) {
   const Scenario scenario = steps(20);
   const testing::TempFile file("fitted.yaml", hazards_policy_yaml(fit_hazards(scenario), scenario));
   const OpenedPolicy opened = open_policy(file.path(), {});
-  EXPECT_EQ(opened.policy->level(), Level::kDistribution);
+  EXPECT_EQ(opened.policy->level(), InformationLevel::kDistribution);
   Settings few;
   few.set("hazards", "0.5,0.5", "test");
   EXPECT_THROW(open_policy(file.path(), few), InputError);

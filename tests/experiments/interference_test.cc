@@ -35,14 +35,14 @@ class FitObserver {
   void on_events(const View& view, const Terms& start, Error& error, Error* none = nullptr) {
     if (memory_.empty()) {
       memory_.resize(InterferenceModel<Fit>::bytes(view));
-      predictions_.resize(static_cast<size_t>(view.capacity()));
+      predictions_.resize(static_cast<size_t>(view.num_slots()));
     }
     learned(view).begin(start);
     for (int32_t i = 0; i < view.num_held(); ++i) {
       const int32_t slot = view.held(i);
       const Prediction& b = predictions_[static_cast<size_t>(slot)];
       const auto ran = static_cast<double>(view.attained_us(slot) - b.attained_us);
-      const auto worked = static_cast<double>(view.worked_us(slot) - b.worked_us);
+      const auto worked = static_cast<double>(view.work_done_in_whole_us(slot) - b.worked_us);
       if (!b.runs || b.ref != view.ref(slot) || ran < 1e6) continue;
       error.add(b.time, ran / worked, ran);
       if (none != nullptr) none->add(1, ran / worked, ran);
@@ -59,7 +59,7 @@ class FitObserver {
       if (view.phase(slot) != Phase::kRunning) continue;
       predictions_[static_cast<size_t>(slot)] = {
           learned(view).predicted_time_per_work(terms_of(slot)), view.attained_us(slot),
-          view.worked_us(slot), view.ref(slot), true};
+          view.work_done_in_whole_us(slot), view.ref(slot), true};
     }
   }
 
@@ -101,7 +101,7 @@ std::vector<Errors> errors_on(uint64_t seed, const std::string& policy,
   FitObserver<NodeLoadTerms<false>::Fit> load;
   RunOptions run;
   run.watch = [&](const SimModel& fixed, const SimState& state) {
-    const View view(fixed, state, Level::kBlind);
+    const View view(fixed, state, InformationLevel::kBlind);
     Errors lost, *at = &lost;
     for (size_t k = 0; k < out.size(); ++k) {
       const bool within = view.num_finished() >= bounds[k] && view.num_finished() < bounds[k + 1];

@@ -52,7 +52,7 @@ TEST(MixedWorld, ClusterPermissionsApply) {
   const Summary requeued = run_policy(requeues, "joint", {}).summary;
   EXPECT_EQ(requeued.migrations, 0);
   EXPECT_GT(requeued.preemptions, 0);
-  EXPECT_EQ(run_policy(replica_of(requeues, Rng(1)), "joint", {}).summary.migrations, 0);
+  EXPECT_EQ(run_policy(perturbed_replica_of(requeues, Rng(1)), "joint", {}).summary.migrations, 0);
   options.variation.allows = {.preempt = false, .move = false};
   const Summary started = run_policy(load_scenario(options), "joint", {}).summary;
   EXPECT_EQ(started.preemptions, 0);

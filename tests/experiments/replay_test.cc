@@ -68,23 +68,23 @@ TEST(Replay, PublishedRulesIgnoreDependencies) {
 
 TEST(Replay, MoreInformationThanAllowedIsRejected) {
   RunOptions blind;
-  blind.information = Level::kBlind;
+  blind.information = InformationLevel::kBlind;
   EXPECT_THAT(refusal("srtf", blind), HasSubstr("'srtf', which needs oracle"));
   EXPECT_EQ(refusal("las", blind), "");
   RunOptions estimate;
-  estimate.information = Level::kEstimate;
+  estimate.information = InformationLevel::kEstimate;
   EXPECT_THAT(refusal("sjf", estimate), HasSubstr("which needs oracle"));
 }
 
 TEST(Replay, NoisyOracleIsWorseThanTheOracle) {
   const Scenario scenario = habits(400);
   RunOptions noisy;
-  noisy.information = Level::kNoisyOracle;
+  noisy.information = InformationLevel::kNoisyOracle;
   noisy.oracle_noise = 2;
   const auto exact = run_policy(scenario, "srtf", {});
   const auto fuzzy = run_policy(scenario, "srtf", noisy);
-  EXPECT_EQ(exact.level, Level::kOracle);
-  EXPECT_EQ(fuzzy.level, Level::kNoisyOracle);
+  EXPECT_EQ(exact.level, InformationLevel::kOracle);
+  EXPECT_EQ(fuzzy.level, InformationLevel::kNoisyOracle);
   EXPECT_GT(fuzzy.summary.all.sum_jct_us, exact.summary.all.sum_jct_us);
 }
 
@@ -92,13 +92,13 @@ TEST(Replay, RuleSetsAcceptTheirOwnPolicyNames) {
   RunOptions options;
   options.rules = "tiresias";
   EXPECT_EQ(prepare("dlas-gpu-8", options).placement, "yarn");
-  EXPECT_EQ(prepare("dlas-gpu-0.3", options).level, Level::kBlind);
+  EXPECT_EQ(prepare("dlas-gpu-0.3", options).level, InformationLevel::kBlind);
   EXPECT_THAT(refusal("dlas-gpu-", options), HasSubstr("'dlas-gpu-'"));
   EXPECT_THAT(refusal("las", options), HasSubstr("policy under rules 'tiresias'"));
   options.placement = "consolidate";
   EXPECT_THAT(refusal("fifo", options), HasSubstr("one of: yarn, count, got 'consolidate'"));
   options.rules = "lucid";
-  EXPECT_EQ(prepare("sjf", options).level, Level::kOracle);
+  EXPECT_EQ(prepare("sjf", options).level, InformationLevel::kOracle);
 }
 
 TEST(Replay, PlacementComesFromThePolicyOrTheOption) {

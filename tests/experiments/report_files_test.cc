@@ -54,9 +54,9 @@ Json cell(const std::string& policy, const std::string& name, double ratio) {
 class ReportFiles : public ::testing::Test {
  protected:
   std::string write(const std::string& name, const std::string& text) const {
-    fs::create_directories((scratch_.path() / name).parent_path());
-    write_file_atomic(scratch_.path() / name, text);
-    return (scratch_.path() / name).string();
+    fs::create_directories((scratch_.temporary_path() / name).parent_path());
+    write_file_atomic(scratch_.temporary_path() / name, text);
+    return (scratch_.temporary_path() / name).string();
   }
   std::string cells(const std::string& name, const Json& rows) const {
     return write(name, Json{{"cells", rows}}.dump());
@@ -200,7 +200,7 @@ TEST_F(ReportFiles, RunsWithEqualNamesAreLabelledByFolder) {
   for (const char* folder : {"one/run", "two/run"}) {
     write(std::string(folder) + "/run.json", R"({"format":1,"agent":"pilot"})");
     write(std::string(folder) + "/config.yaml", "lr: 1\n");
-    runs.push_back((scratch_.path() / folder).string());
+    runs.push_back((scratch_.temporary_path() / folder).string());
   }
   EXPECT_THAT(page(runs), HasSubstr("Runs one/run, two/run"));
 }

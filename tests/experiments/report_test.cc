@@ -123,7 +123,7 @@ class Report : public ::testing::Test {
  protected:
   // Makes a run folder with metrics, a comparison, and a replay with its jobs and series.
   fs::path make_run(const std::string& name, const std::string& lr = "0.001") const {
-    const fs::path path = scratch_.path() / name;
+    const fs::path path = scratch_.temporary_path() / name;
     RunFolder run =
         RunFolder::create(path, {{"lr", lr}, {"updates", "20"}},
                           {.command = "train",
@@ -264,7 +264,7 @@ TEST_F(Report, ComparesRuns) {
 }
 
 TEST_F(Report, ShowsARunThatHasJustStarted) {
-  const fs::path path = scratch_.path() / "young";
+  const fs::path path = scratch_.temporary_path() / "young";
   const RunFolder run = RunFolder::create(path, {}, {.command = "train"});
   const std::string page = page_of({path});
   EXPECT_EQ(unbalanced(page), "");
@@ -272,14 +272,14 @@ TEST_F(Report, ShowsARunThatHasJustStarted) {
 }
 
 TEST_F(Report, TitlesNameTheFolderOnce) {
-  const fs::path path = scratch_.path() / "run";
+  const fs::path path = scratch_.temporary_path() / "run";
   RunFolder::create(path, {}, {.command = "train", .agent = "pilot"});
   EXPECT_THAT(page_of({path}), HasSubstr("<h1>Results in run (agent pilot)</h1>"));
 }
 
 TEST_F(Report, EscapesItsInput) {
   const std::string evil = "<script>alert('x')</script>\"&";
-  const fs::path path = scratch_.path() / "evil";
+  const fs::path path = scratch_.temporary_path() / "evil";
   RunFolder run = RunFolder::create(path, {{evil, evil}}, {.command = "train", .agent = evil});
   run.add_metrics(0, {{"validation/<b>&'", 1}});
   run.add_metrics(1, {{"validation/<b>&'", 2}});
@@ -304,9 +304,9 @@ TEST_F(Report, EscapesItsInput) {
 }
 
 TEST_F(Report, RejectsInvalidRuns) {
-  EXPECT_THAT(refusal(scratch_.path() / "nowhere"), HasSubstr("got no folder"));
-  fs::create_directory(scratch_.path() / "empty");
-  EXPECT_THAT(refusal(scratch_.path() / "empty"), HasSubstr("got a folder without"));
+  EXPECT_THAT(refusal(scratch_.temporary_path() / "nowhere"), HasSubstr("got no folder"));
+  fs::create_directory(scratch_.temporary_path() / "empty");
+  EXPECT_THAT(refusal(scratch_.temporary_path() / "empty"), HasSubstr("got a folder without"));
   const fs::path path = make_run("first");
   write_file_atomic(path / "run.json", "{\"format\":");
   EXPECT_THAT(refusal(path), HasSubstr("run.json: expected a JSON object, got invalid JSON"));
@@ -384,7 +384,7 @@ TEST_F(Report, LayoutFitsPhoneAndDesktopScreens) {
   const std::string page = page_of({make_run("first"), make_run("second", "0.01")});
   for (const int width : {500, 1280}) {  // 500 is the smallest width of Chromium's window
     // Nothing is wider than the window, every chart has a size, nothing was fetched.
-    EXPECT_EQ(ask_browser(page, scratch_.path(), width,
+    EXPECT_EQ(ask_browser(page, scratch_.temporary_path(), width,
                           "[document.documentElement.scrollWidth<=innerWidth,"
                           "[...document.querySelectorAll('section .chart')].every(c=>"
                           "c.getBoundingClientRect().height>100),"

@@ -40,7 +40,7 @@ class RunFolderTest : public ::testing::Test {
   }
 
   const AtomicDirectory scratch_{::testing::TempDir() + "/run_folder"};  // never committed: removed
-  const fs::path path_ = scratch_.path() / "runs" / "a";
+  const fs::path path_ = scratch_.temporary_path() / "runs" / "a";
   const RunInfo info_{.command = "train",
                       .agent = "pilot",
                       .seed = 7,
@@ -115,7 +115,7 @@ TEST_F(RunFolderTest, RefusesToOverwrite) {
   EXPECT_EQ(refusal([&] { RunFolder::require_unoccupied_path(path_); }), refusal(refused));
   EXPECT_THAT(read_file(path_ / "config.yaml"), HasSubstr("lr: 1"));
 
-  const fs::path other = scratch_.path() / "other";
+  const fs::path other = scratch_.temporary_path() / "other";
   fs::create_directory(other);
   write_file_atomic(other / "thesis.tex", "years of work");
   EXPECT_THAT(refusal([&] { RunFolder::create(other, {}, info_); }), HasSubstr("something else"));
@@ -123,9 +123,9 @@ TEST_F(RunFolderTest, RefusesToOverwrite) {
   EXPECT_THAT(refusal([&] { RunFolder::create(other / "thesis.tex", {}, info_); }),
               HasSubstr("something else"));
 
-  fs::create_directory(scratch_.path() / "empty");
-  RunFolder::create(scratch_.path() / "empty", {}, info_);
-  EXPECT_TRUE(fs::exists(scratch_.path() / "empty" / "run.json"));
+  fs::create_directory(scratch_.temporary_path() / "empty");
+  RunFolder::create(scratch_.temporary_path() / "empty", {}, info_);
+  EXPECT_TRUE(fs::exists(scratch_.temporary_path() / "empty" / "run.json"));
 }
 
 TEST_F(RunFolderTest, OpensOnlyRunFolders) {

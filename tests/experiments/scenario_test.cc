@@ -143,7 +143,7 @@ TEST(Scenario, WindowOfALogIsFollowedByItsOwnJobs) {
   const Scenario early = make_scenario(recorded(100), window, std::nullopt, 1);
   EXPECT_EQ(early.trace.jobs.size(), 100u) << "with all of the warm-up";
   EXPECT_EQ(early.window.scored, 40);
-  EXPECT_EQ(count_window_copies(early.trace), 0);
+  EXPECT_EQ(count_copied_jobs(early.trace), 0);
 }
 
 TEST(Scenario, GeneratedWorkloadsHaveNoTestSplit) {
@@ -215,7 +215,7 @@ TEST(Scenario, IncompatibleJobsAreKeptApart) {
   ClusterSpec cluster = load_cluster("1x1:v100");
   cluster.types[0].shares = Shares::kMilli;
   const auto speeds = std::make_shared<Speeds>(table, trace, cluster);
-  const PairConflicts pair_conflicts = speeds->pair_conflicts(trace);
+  const GpuSharingConflicts pair_conflicts = speeds->incompatible_pairs(trace);
   EXPECT_EQ(pair_conflicts.num_kinds, 2);
   EXPECT_EQ(pair_conflicts.kind, (std::vector<int32_t>{0, 1, 0, 1, kNone}));
   EXPECT_EQ(pair_conflicts.conflicts, (std::vector<uint64_t>{0b10, 0b01}));

@@ -71,7 +71,7 @@ TEST(TensorBoard, ReadsTheEventsOfARun) {
   YARD_NEEDS(tensorboard, has_tensorboard(),
              "no Python with the package tensorboard (YARD_TENSORBOARD_PYTHON)");
   const AtomicDirectory temp(::testing::TempDir() + "/tensorboard");  // never committed: removed
-  const auto folder = temp.path() / "run";
+  const auto folder = temp.temporary_path() / "run";
   {
     RunFolder run = RunFolder::create(folder, {}, {.command = "train"});
     run.add_metrics(0, {{"train/return", -2.5}});

@@ -156,7 +156,7 @@ Json dumps(const Scenario& scenario, const std::string& policy, const std::vecto
   moments.check("--dump-at");
   nlohmann::ordered_json out = nlohmann::ordered_json::array();
   how.watch = [&](const SimModel& fixed, const SimState& state) {
-    moments.dump(scenario, fixed, state, PlacementRule::kBestFit, out);
+    moments.dump_if_due(scenario, fixed, state, PlacementRule::kBestFit, out);
   };
   run_policy(scenario, policy, how);
   return Json::parse(out.dump());

@@ -46,7 +46,7 @@ class Planted final : public Policy {
     const double away = std::abs(config.a - 0.3) + std::abs(std::log(config.b / 50));
     delay_us_ = std::llround(1e9 * away);
   }
-  Level level() const override { return Level::kBlind; }
+  InformationLevel level() const override { return InformationLevel::kBlind; }
   void decide(const View& view, Memory&, Draft& draft) const override {
     int64_t wake_us = kNever;
     for (int32_t slot = view.queue_head(); slot != kNone;) {

@@ -30,7 +30,7 @@ void add(std::vector<ComparedJob>& jobs, int count, int32_t gpus, int64_t from_u
 }
 
 Comparison of(const std::vector<ComparedJob>& jobs) {
-  return compare(jobs, {{.name = "site"}, {.name = "other"}});
+  return compare_with_baseline(jobs, {{.name = "site"}, {.name = "other"}});
 }
 
 std::vector<std::string> listed_sizes(const std::vector<ComparedJob>& jobs) {
@@ -326,14 +326,14 @@ TEST(WhatifGroups, SeparatePreemptionAndKnownRunTimes) {
                            {.name = "las", .needs_checkpointing = true},
                            {.name = "greedy"},
                            {.name = "srtf", .knows_run_times = true, .needs_checkpointing = true}};
-  const std::vector<CandidateGroup> groups = candidate_groups_of(comparison);
+  const std::vector<RequirementGroup> groups = group_candidates_by_requirement(comparison);
   ASSERT_EQ(groups.size(), 3u);
   EXPECT_THAT(groups[0].candidates, ElementsAre(0, 2)) << "the site's policy stays first";
   EXPECT_THAT(groups[1].heading, HasSubstr("need checkpointing"));
   EXPECT_THAT(groups[1].candidates, ElementsAre(1));
   EXPECT_EQ(groups[2].heading, "oracles, which see true run times (for comparison only)");
   comparison.no_bound = "elastic jobs";
-  EXPECT_THAT(candidate_groups_of(comparison)[2].heading,
+  EXPECT_THAT(group_candidates_by_requirement(comparison)[2].heading,
               HasSubstr("not bounds because of elastic jobs"));
 }
 
@@ -347,10 +347,11 @@ TEST(WhatifGroups, PageStartsWithDeployablePolicies) {
          {},
          {waits(100 * kUsPerS), waits(90 * kUsPerS), waits(50 * kUsPerS), waits(10 * kUsPerS)}});
   }
-  const Comparison comparison = compare(jobs, {{.name = "site"},
-                                               {.name = "greedy"},
-                                               {.name = "las", .needs_checkpointing = true},
-                                               {.name = "srtf", .knows_run_times = true}});
+  const Comparison comparison =
+      compare_with_baseline(jobs, {{.name = "site"},
+                                   {.name = "greedy"},
+                                   {.name = "las", .needs_checkpointing = true},
+                                   {.name = "srtf", .knows_run_times = true}});
   const std::vector<Verdict> verdicts = verdicts_of(comparison);
   EXPECT_EQ(headline_verdict(comparison, verdicts)->candidate, 1u);
   EXPECT_THAT(verdicts[1].text(), HasSubstr("needs checkpointing"));

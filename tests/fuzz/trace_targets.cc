@@ -32,7 +32,7 @@ void check_jobs(const Trace& trace) {
     const std::optional<Flaw> flaw = check_native_job(job);
     YARD_CHECK(!flaw, flaw ? flaw->place + ": " + flaw->reason : "");
   }
-  for (const Skipped& skipped : trace.skipped) {
+  for (const CountedRows& skipped : trace.skipped) {
     YARD_CHECK(skipped.count > 0 && !skipped.reason.empty(), "nothing left out for no reason");
     YARD_CHECK(skipped.first.starts_with("fuzz:"), "no place in: " + skipped.first);
   }

@@ -84,7 +84,7 @@ INSTANTIATE_TEST_SUITE_P(
         Cheat{"SimulatesAhead",
               "SimState copy{}; SimModel fixed{}; advance(fixed, {}, copy, {}); return 0;",
               "advance"},
-        Cheat{"MakesAWorldOfItsOwn", "World world({}, view.capacity()); return 0;", "World"},
+        Cheat{"MakesAWorldOfItsOwn", "World world({}, view.num_slots()); return 0;", "World"},
         Cheat{"MovesTheClock", "draft.state_->head->now_us += 1; return 0;", "private"}),
     [](const auto& info) { return info.param.name; });
 

@@ -35,7 +35,7 @@ TEST(OpenPolicy, OpensACheckpoint) {
   const OpenedPolicy opened = open_policy("checkpoint:" + folder, {});
   EXPECT_EQ(opened.name, "dispatcher");
   EXPECT_EQ(opened.digest, load_checkpoint(folder).digest);
-  EXPECT_EQ(opened.info.level, Level::kHistory);
+  EXPECT_EQ(opened.info.level, InformationLevel::kHistory);
   EXPECT_EQ(opened.info.level, opened.policy->level());
   EXPECT_TRUE(opened.info.servable);
   EXPECT_TRUE(opened.info.preemptive);

@@ -103,14 +103,14 @@ struct PeriodicPreempter final : Decider {
   bool migrations;
   int stops = 0;
 
-  Level level() const override { return Level::kBlind; }
+  InformationLevel level() const override { return InformationLevel::kBlind; }
   void decide(const View& view, Draft& draft) override {
     const Piece first{0, 1}, second{1, 1};
     if (view.num_waiting() > 0)
       draft.start(view.queue_head(), stops % 2 == 0 ? &first : &second, 1);
     if (view.num_held() > 0 && stops < 3) {
       const int32_t slot = view.held(0);
-      const bool due = view.now_us() - view.unchanged_since_us(slot) >= every_us;
+      const bool due = view.now_us() - view.phase_or_rate_since_us(slot) >= every_us;
       if (view.phase(slot) == Phase::kRunning && due && draft.preempt(slot)) {
         ++stops;
         if (migrations) draft.start(slot, stops % 2 == 0 ? &first : &second, 1);

@@ -66,7 +66,7 @@ struct RelocatedMemory final : Policy {
   explicit RelocatedMemory(std::string text) : text(std::move(text)) {}
   std::string text;
 
-  Level level() const override { return make_policy(text)->level(); }
+  InformationLevel level() const override { return make_policy(text)->level(); }
   size_t memory_bytes(const View& view) const override {
     return make_policy(text)->memory_bytes(view);
   }
@@ -93,7 +93,7 @@ TEST_P(EveryPolicy, DescribesItself) {
   EXPECT_FALSE(info_.source.empty());
   EXPECT_FALSE(info_.fidelity.empty());
   EXPECT_EQ(policy_->level(), info_.level);
-  if (info_.level >= Level::kNoisyOracle) {
+  if (info_.level >= InformationLevel::kNoisyOracle) {
     EXPECT_FALSE(info_.servable) << "run times are unknown in a live cluster";
   }
 }
@@ -233,7 +233,7 @@ TEST_P(EveryPolicy, DecidesIdenticallyFromASnapshot) {
     ASSERT_EQ(why, "");
     ASSERT_TRUE(runner.decide());
     ++events;
-    if (info_.level == Level::kBlind) {
+    if (info_.level == InformationLevel::kBlind) {
       const bool same = draft.plan() == runner.plan();
       ASSERT_TRUE(same || by_entry) << "event " << runner.events();
       others += !same;
@@ -243,7 +243,7 @@ TEST_P(EveryPolicy, DecidesIdenticallyFromASnapshot) {
   if (!GetParam().starts_with("tiresias")) {
     EXPECT_LT(others, 0.2 * events);
   }
-  if (info_.level == Level::kBlind) {
+  if (info_.level == InformationLevel::kBlind) {
     EXPECT_GT(decisions, 10);
   }
 }

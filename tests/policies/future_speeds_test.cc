@@ -80,7 +80,7 @@ const FutureOptions& world_of(bool slowdowns) {
 std::vector<std::string> no_oracles() {
   std::vector<std::string> out = PolicyRegistry::names();
   std::erase_if(out, [](const std::string& name) {
-    return PolicyRegistry::info(name).level >= Level::kNoisyOracle;
+    return PolicyRegistry::info(name).level >= InformationLevel::kNoisyOracle;
   });
   return out;
 }
@@ -183,7 +183,7 @@ TEST(SpeedTables, AreVisibleAtTheExactLevel) {
 
 // Starts jobs that are fast by the true tables first.
 struct SpeedCheat final : Policy {
-  Level level() const override { return Level::kBlind; }
+  InformationLevel level() const override { return InformationLevel::kBlind; }
   size_t memory_bytes(const View& view) const override { return RankedQueue::bytes(view); }
   void decide(const View& view, Memory& memory, Draft& draft) const override {
     BumpAllocator bump(memory.data());

@@ -84,7 +84,7 @@ TEST_P(Future, DoesNotAffectPoliciesThatAreNotOracles) {
   const Kind& kind = kinds()[std::get<1>(GetParam())];
   constexpr int kTrials = 6;
   const LookaheadCounts lookahead = count_lookahead(*policy, kind.options, kTrials);
-  if (policy->level() >= Level::kNoisyOracle) {
+  if (policy->level() >= InformationLevel::kNoisyOracle) {
     EXPECT_GT(lookahead.ahead, 0) << "the oracle does not use the future";
   } else {
     EXPECT_EQ(lookahead.ahead, 0);
@@ -139,16 +139,16 @@ TEST_P(Levels, HiddenInformationDoesNotMatter) {
     users += recorded != decisions_until(ForkableScene(renamed).scene(), *policy, kNever);
     limits += recorded != decisions_until(ForkableScene(relaxed).scene(), *policy, kNever);
   }
-  const Level level = policy->level();
+  const InformationLevel level = policy->level();
   const bool by_size = GetParam() == "gittins" ||
                        GetParam() == "tiresias-gittins";  // its only input from finished jobs
-  const bool by_users =
-      policy->min_information_level() == Level::kHistory || GetParam() == "survival-estimate";
+  const bool by_users = policy->min_information_level() == InformationLevel::kHistory ||
+                        GetParam() == "survival-estimate";
   const bool by_owner =
       GetParam() == "fair-share" || GetParam() == "drf";  // uses owners, but not their run times
-  EXPECT_EQ(users > 0, by_owner || (policy->min_information_level() >= Level::kHistory &&
+  EXPECT_EQ(users > 0, by_owner || (policy->min_information_level() >= InformationLevel::kHistory &&
                                     by_users && !by_size));
-  EXPECT_EQ(limits > 0, level == Level::kEstimate);
+  EXPECT_EQ(limits > 0, level == InformationLevel::kEstimate);
 }
 
 INSTANTIATE_TEST_SUITE_P(Registered, Levels, ::testing::ValuesIn(PolicyRegistry::names()),
@@ -168,7 +168,7 @@ struct Cheat final : Policy {
   explicit Cheat(KeyOf key_of) : key_of(key_of) {}
   KeyOf key_of;
 
-  Level level() const override { return Level::kBlind; }
+  InformationLevel level() const override { return InformationLevel::kBlind; }
   size_t memory_bytes(const View& view) const override { return RankedQueue::bytes(view); }
   void decide(const View& view, Memory& memory, Draft& draft) const override {
     BumpAllocator bump(memory.data());
@@ -247,7 +247,7 @@ TEST(Cheats, LearningFromUnfinishedRunTimesIsDetected) {
 // A world's number of slots would reveal how many jobs are to come.
 TEST(Cheats, UsingTheNumberOfSlotsIsDetected) {
   const Cheat cheat([](const View& view, int32_t slot) -> double {
-    return view.capacity() % 2 == 0 ? view.serial(slot) : -view.serial(slot);
+    return view.num_slots() % 2 == 0 ? view.serial(slot) : -view.serial(slot);
   });
   EXPECT_GT(count_early_differences(cheat), 0);
 }

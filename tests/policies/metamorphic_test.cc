@@ -62,7 +62,7 @@ class Metamorphic : public ::testing::TestWithParam<std::string> {
 // bins and index updates have fixed lengths.
 bool has_constants_in_seconds(const std::string& policy) {
   const std::vector<Field> fields = PolicyRegistry::info(policy).fields();
-  return make_policy(policy)->min_information_level() == Level::kHistory ||
+  return make_policy(policy)->min_information_level() == InformationLevel::kHistory ||
          std::any_of(fields.begin(), fields.end(),
                      [](const Field& f) { return f.key == "timer_s"; });
 }

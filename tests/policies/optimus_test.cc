@@ -112,7 +112,7 @@ TEST(Optimus, WorkLeftFollowsFromMeasuredLosses) {
   }
   Trace trace;
   trace.jobs = jobs;
-  set_training_curves(trace, {});
+  apply_training_curves(trace, {});
   const Scene scene("1x6", trace.jobs, no_costs());
   const auto policy = make_policy("optimus timer_s=600");
   SceneRunner runner(scene, *policy);

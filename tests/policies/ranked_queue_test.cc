@@ -22,7 +22,7 @@ TEST_P(Ranking, MatchesOrderedSets) {
   for (int j = 0; j < 64; ++j) lines.push_back({0, j % classes + 1, 1});
   const Scene scene("1x8", jobs_of(lines));
   World world(scene.fixed(), scene.size());
-  const View view(scene.fixed(), world.state(), Level::kBlind);
+  const View view(scene.fixed(), world.state(), InformationLevel::kBlind);
   Memory memory;
   memory.reset(RankedQueue::bytes(view));
   using Order = std::set<std::pair<double, int32_t>>;  // key, slot
@@ -66,7 +66,7 @@ INSTANTIATE_TEST_SUITE_P(Classes, Ranking, ::testing::Values(1, 2, 3, 4, 5, 8));
 TEST(RankedQueue, IsEmptyWithoutClasses) {
   const Scene scene("1x8", {});
   World world(scene.fixed(), 1);
-  const View view(scene.fixed(), world.state(), Level::kBlind);
+  const View view(scene.fixed(), world.state(), InformationLevel::kBlind);
   Memory memory;
   memory.reset(RankedQueue::bytes(view));
   BumpAllocator bump(memory.data());

@@ -138,7 +138,7 @@ TEST(Rates, IncompatibleJobsAreKeptApart) {
     job.groups = {group};
   }
   // Kinds 0 and 1 may not share a GPU. Job 3 may share with all.
-  const PairConflicts pair_conflicts{{0, 1, 0, kNone}, {0b10, 0b01}, 2};
+  const GpuSharingConflicts pair_conflicts{{0, 1, 0, kNone}, {0b10, 0b01}, 2};
   const Scene scene(spec, jobs, no_costs(), pair_conflicts);
   World world(scene.fixed(), 4);
   world.reset(0, 4);

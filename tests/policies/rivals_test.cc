@@ -71,7 +71,7 @@ TEST(Afs, NextGpuMinimisesTheSumOfEnds) {
     World world(scene.fixed(), 2);
     world.reset(0, 2);
     ASSERT_TRUE(world.advance(scene.scene().truth()));
-    const View view(scene.fixed(), world.state(), Level::kEstimate);
+    const View view(scene.fixed(), world.state(), InformationLevel::kEstimate);
     const ThroughputModel throughput_model(view);
     const auto speed = [&](int j, int tasks) {
       return throughput_model.throughput_at_size(j, 0, std::vector{tasks});

@@ -177,7 +177,7 @@ INSTANTIATE_TEST_SUITE_P(Registered, EveryRuleSet, ::testing::ValuesIn(RuleSetRe
 // A job that is never started must not hang the replay.
 TEST(DefaultRuleSet, NamesAPolicyThatNeverStartsAJob) {
   struct Lazy final : Policy {
-    Level level() const override { return Level::kBlind; }
+    InformationLevel level() const override { return InformationLevel::kBlind; }
     void decide(const View&, Memory&, Draft&) const override {}
   };
   const Scene scene("1x1", jobs_of({{0, 1, 1}, {5, 1, 1}}));

@@ -33,10 +33,10 @@ class VictimIndexHarness {
         nodes_(static_cast<int32_t>(2 + rng_.below(5))),
         scene_(std::to_string(nodes_) + "x" + std::to_string(most_), make_jobs(), no_costs()),
         world_(scene_.fixed(), scene_.size()),
-        view_(scene_.fixed(), world_.state(), Level::kBlind) {
+        view_(scene_.fixed(), world_.state(), InformationLevel::kBlind) {
     world_.reset(0, scene_.size());
     EXPECT_TRUE(world_.advance(scene_.truth()));
-    memory_.reset(LinearKeyTreap::bytes(view_.capacity()) +
+    memory_.reset(LinearKeyTreap::bytes(view_.num_slots()) +
                   VictimIndex::bytes(view_, PlacementRule::kConsolidate));
   }
 
@@ -44,7 +44,7 @@ class VictimIndexHarness {
   void decide() {
     memory_ = Memory(memory_);
     BumpAllocator bump(memory_.data());
-    LinearKeyTreap held(view_.capacity(), bump);
+    LinearKeyTreap held(view_.num_slots(), bump);
     VictimIndex index_under_test(view_, PlacementRule::kConsolidate, held, bump);
     ASSERT_EQ(bump.allocate<std::byte>(0), memory_.data() + memory_.bytes());
     world_.state().head->now_us += rng_.below(4);
@@ -206,7 +206,7 @@ TEST(VictimIndex, CountsNodesThatWereNeverUsed) {
   World world(scene.fixed(), 2);
   world.reset(0, 2);
   ASSERT_TRUE(world.advance(scene.truth()));
-  const View view(scene.fixed(), world.state(), Level::kBlind);
+  const View view(scene.fixed(), world.state(), InformationLevel::kBlind);
   for (const int32_t node : {0, 1}) {
     Memory memory;
     memory.reset(LinearKeyTreap::bytes(2) + VictimIndex::bytes(view, PlacementRule::kConsolidate));
@@ -232,7 +232,7 @@ TEST(VictimIndex, RequiresEqualNodesWholeGpusAndNoFaults) {
     Scene scene(cluster, jobs);
     if (faults) scene.set_faults({});
     const World world(scene.fixed(), 1);
-    const View view(scene.fixed(), world.state(), Level::kBlind);
+    const View view(scene.fixed(), world.state(), InformationLevel::kBlind);
     Memory memory;
     memory.reset(LinearKeyTreap::bytes(1) + VictimIndex::bytes(view, placement));
     BumpAllocator bump(memory.data());

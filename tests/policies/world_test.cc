@@ -354,7 +354,7 @@ TEST(Fits, NamesRequestsThatFitNoNode) {
   ASSERT_EQ(trace.jobs.size(), 2u);
   EXPECT_EQ(trace.jobs[1].id, "d");
   std::set<std::string> reasons;
-  for (const Skipped& skipped : trace.skipped) reasons.insert(skipped.reason);
+  for (const CountedRows& skipped : trace.skipped) reasons.insert(skipped.reason);
   EXPECT_EQ(reasons,
             (std::set<std::string>{"GPU types that the cluster lacks",
                                    "no placement on the empty cluster", "requests nothing"}));

@@ -129,7 +129,7 @@ TEST(Registrations, ASilentManagersTermExpires) {
   pb::DecideRequest decide;
   decide.set_cluster("lab");
   decide.set_epoch(all.add(request, now));
-  all.apply_to(decide, now + std::chrono::minutes(8));
+  all.limit_request(decide, now + std::chrono::minutes(8));
   request.set_term(1);
   EXPECT_THROW(all.add(request, now + std::chrono::minutes(17)), UnknownEpoch);
   EXPECT_GT(all.add(request, now + std::chrono::minutes(19)), decide.epoch());

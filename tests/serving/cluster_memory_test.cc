@@ -18,7 +18,7 @@ namespace {
 // The ids of changed jobs with their phases: "w waits".
 std::multiset<std::string> changes(const SnapshotState& live, const pb::DecideRequest& request) {
   constexpr const char* kPhases[] = {"free", "waits", "starts", "runs", "stops", "done", "blocked"};
-  const View view(live.fixed(), live.state(), Level::kBlind);
+  const View view(live.fixed(), live.state(), InformationLevel::kBlind);
   std::multiset<std::string> out;
   for (int32_t i = 0; i < view.num_changed(); ++i) {
     const int32_t slot = view.changed(i), entry = live.request_index(slot);
@@ -51,7 +51,7 @@ class Memories : public ::testing::Test {
   Changes see() {
     snapshot.emplace(request);
     live.emplace(memory.next_state(*snapshot));
-    memory.prepare_memory(live->state(), 8, 8);
+    memory.keep_or_clear_memory(live->state(), 8, 8);
     slots.clear();
     for (const pb::Job& job : request.jobs()) {
       slots[job.id()] = slot_of(*live, request, job.id());
@@ -153,7 +153,7 @@ TEST_F(Memories, CountsAFinishedJobOnce) {
   request.mutable_jobs()->DeleteSubrange(0, 1);
   const Snapshot snapshot(request);
   SnapshotState live = memory.next_state(snapshot);
-  memory.prepare_memory(live.state(), 8, 8);
+  memory.keep_or_clear_memory(live.state(), 8, 8);
   ASSERT_EQ(changes(live, request), Changes{"done"});
   EXPECT_EQ(live.state().attained_us[live.state().changed[0]], 3'604'000'000);
   EXPECT_EQ(see(), Changes{});
@@ -166,7 +166,7 @@ TEST_F(Memories, KnowsJobsThatNeverRan) {
   run_on(5);
   const Snapshot snapshot(request);
   SnapshotState live = memory.next_state(snapshot);
-  const View view(live.fixed(), live.state(), Level::kBlind);
+  const View view(live.fixed(), live.state(), InformationLevel::kBlind);
   ASSERT_EQ(view.num_changed(), 1);
   EXPECT_TRUE(view.finished(view.changed(0)));
   EXPECT_FALSE(view.ended_after_running(view.changed(0)));

@@ -241,11 +241,12 @@ TEST(ModelStore, DamagedFilesLeaveTheModelInService) {
   EXPECT_EQ(before.model_digest().size(), 64u);
 
   fixture.models.reload_if_changed();
-  EXPECT_EQ(fixture.models.status().loads, 1u) << "nothing has changed";
+  EXPECT_EQ(fixture.models.first_model_status().loads, 1u) << "nothing has changed";
   damage(folder / "model.safetensors");
   fixture.models.reload_if_changed();
-  EXPECT_EQ(fixture.models.status().refused, pb::MODEL_CORRUPT);
-  EXPECT_NE(fixture.models.status().refused_detail.find("model.safetensors"), std::string::npos);
+  EXPECT_EQ(fixture.models.first_model_status().refused, pb::MODEL_CORRUPT);
+  EXPECT_NE(fixture.models.first_model_status().refused_detail.find("model.safetensors"),
+            std::string::npos);
   const pb::DecideResponse during = ask_engine(fixture.engine, full_cluster());
   EXPECT_EQ(during.source(), pb::POLICY) << during.detail();
   EXPECT_EQ(during.model_digest(), before.model_digest());
@@ -255,7 +256,7 @@ TEST(ModelStore, DamagedFilesLeaveTheModelInService) {
   const pb::DecideResponse after = ask_engine(fixture.engine, full_cluster());
   EXPECT_EQ(after.source(), pb::POLICY) << after.detail();
   EXPECT_NE(after.model_digest(), before.model_digest());
-  EXPECT_EQ(fixture.models.status().refused, pb::NONE);
+  EXPECT_EQ(fixture.models.first_model_status().refused, pb::NONE);
 }
 
 TEST(ModelStore, EveryKindOfDamageIsDetected) {
@@ -278,7 +279,7 @@ TEST(ModelStore, EveryKindOfDamageIsDetected) {
     EngineFixture fixture("checkpoint:" + folder.string());
     corrupt(folder);
     fixture.models.reload_if_changed();
-    const ModelStore::Status now = fixture.models.status();
+    const ModelStore::Status now = fixture.models.first_model_status();
     EXPECT_EQ(pb::Reason_Name(now.refused), "MODEL_CORRUPT") << file;
     EXPECT_NE(now.refused_detail.find(file), std::string::npos) << now.refused_detail;
     EXPECT_NE(now.current.model, nullptr);
@@ -356,7 +357,7 @@ TEST(Engine, NoRequestIsLostWhileModelsAreSwapped) {
     EXPECT_EQ(flaw_of_decision(full_cluster(), answer), "");
   }
   swapper.join();
-  EXPECT_EQ(fixture.models.status().loads, 11u);
+  EXPECT_EQ(fixture.models.first_model_status().loads, 11u);
 }
 
 }  // namespace

@@ -82,13 +82,14 @@ TEST(OutOfDistribution, AnEnvelopeThatIsAddedLaterGoesIntoService) {
   const fs::path folder = temp.path() / "a";
   write_checkpoint(folder, 1);
   EngineFixture fixture("checkpoint:" + folder.string(), {.budget_ms = 60'000});
-  const std::string digest = fixture.models.status().current.digest;
+  const std::string digest = fixture.models.first_model_status().current.digest;
   EXPECT_EQ(ask_engine(fixture.engine, queue_of(300)).source(), pb::POLICY) << "no envelope yet";
   EXPECT_THAT(fixture.models.list().at(0).current().envelope(), HasSubstr("no envelope"));
   checkpoint_with_envelope(folder);
   fixture.models.reload_if_changed();
-  EXPECT_EQ(fixture.models.status().current.digest, digest) << "it has the same weights";
-  EXPECT_EQ(fixture.models.status().loads, 2u);
+  EXPECT_EQ(fixture.models.first_model_status().current.digest, digest)
+      << "it has the same weights";
+  EXPECT_EQ(fixture.models.first_model_status().loads, 2u);
   EXPECT_EQ(pb::Reason_Name(ask_engine(fixture.engine, queue_of(300)).reason()),
             "OUT_OF_DISTRIBUTION");
   EXPECT_EQ(fixture.models.list().at(0).current().envelope(),

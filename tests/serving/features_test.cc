@@ -56,7 +56,7 @@ TEST(Features, ReachTheTables) {
     ClusterMemory known;
     const SnapshotState live = known.next_state(snapshot);
     ASSERT_EQ(broken_invariant(live.fixed(), live.state()), "");
-    const View served(live.fixed(), live.state(), Level::kBlind);
+    const View served(live.fixed(), live.state(), InformationLevel::kBlind);
     const View& own = runner.view();
     ASSERT_EQ(served.num_blocked_by_dependencies(), own.num_blocked_by_dependencies());
     ASSERT_EQ(served.num_held(), own.num_held());
@@ -91,7 +91,7 @@ TEST(Features, ReachTheTables) {
       EXPECT_EQ(served.weight(slot), own.weight(twin));
       EXPECT_EQ(served.first_deadline_us(slot), own.first_deadline_us(twin));
       EXPECT_EQ(served.tenant(slot), own.tenant(twin));
-      EXPECT_EQ(served.worked_us(slot), own.worked_us(twin));
+      EXPECT_EQ(served.work_done_in_whole_us(slot), own.work_done_in_whole_us(twin));
     }
   }
   EXPECT_GE(events, 6);

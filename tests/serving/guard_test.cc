@@ -71,7 +71,7 @@ TEST(Guard, RefusesToEndAJob) {
   const Snapshot snapshot(request);
   ClusterMemory known;
   const SnapshotState live = known.next_state(snapshot);
-  const View view(live.fixed(), live.state(), Level::kBlind);
+  const View view(live.fixed(), live.state(), InformationLevel::kBlind);
   Plan plan;
   for (int32_t i = 0; i < view.num_held(); ++i) {
     EXPECT_FALSE(view.may_end_early(view.held(i)));

@@ -25,7 +25,7 @@ TEST(Guards, BreakerLetsTheHeuristicDecideAfterManyFailures) {
   EXPECT_EQ(pb::Reason_Name(open.reason()), "BREAKER_OPEN");
   EXPECT_THAT(open.detail(), HasSubstr("the policy failed 5 of 5 decisions"));
   EXPECT_EQ(open.timings().policy_ms(), 0);
-  EXPECT_EQ(fixture.engine.breakers_opened(), 1u);
+  EXPECT_EQ(fixture.engine.times_breakers_opened(), 1u);
   fixture.engine.breaker_of("test-throws", "").reset();
   EXPECT_EQ(ask_engine(fixture.engine, full_cluster()).reason(), pb::POLICY_ERROR);
 }

@@ -25,7 +25,7 @@ bool stuck = true;
 class Fault : public Policy {
  public:
   explicit Fault(const Settings&) {}
-  Level level() const override { return Level::kBlind; }
+  InformationLevel level() const override { return InformationLevel::kBlind; }
 };
 
 class Hangs final : public Fault {
@@ -53,7 +53,7 @@ class NotFinite final : public Fault {
 class Idles final : public TracedPolicy {
  public:
   explicit Idles(const Settings&) {}
-  Level level() const override { return Level::kBlind; }
+  InformationLevel level() const override { return InformationLevel::kBlind; }
   void decide(const View&, Memory&, Draft&) const override {}
   void decide_traced(const View&, Memory&, Draft&, DecisionTrace&) const override {}
   std::vector<std::string> feature_names() const override { return {}; }

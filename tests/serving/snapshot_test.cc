@@ -251,7 +251,7 @@ TEST(Snapshot, KeepsTheGpusOfOddJobs) {
   EXPECT_TRUE(snapshot.quarantine().listed()[0].keeps_gpus());
   ClusterMemory known;
   const SnapshotState live = known.next_state(snapshot);
-  const View view(live.fixed(), live.state(), Level::kBlind);
+  const View view(live.fixed(), live.state(), InformationLevel::kBlind);
   EXPECT_EQ(view.node_free_gpus(0), 4);
   int pinned = 0;
   for (const int32_t slot : view.held()) pinned += !view.preemptible(slot);
@@ -324,7 +324,7 @@ TEST(Snapshot, ExcludesGpusThatAreDown) {
   ClusterMemory known;
   const SnapshotState live = known.next_state(snapshot);
   EXPECT_EQ(broken_invariant(live.fixed(), live.state()), "");
-  const View view(live.fixed(), live.state(), Level::kBlind);
+  const View view(live.fixed(), live.state(), InformationLevel::kBlind);
   ASSERT_EQ(view.num_held(), 1);
   // GPU 2 is the third of seven, GPU 7 the last. A job on a GPU that is down cannot be preempted.
   EXPECT_EQ(view.part_mask(view.first_part(view.held(0))), uint64_t{0b1000100});
@@ -363,13 +363,13 @@ TEST(Snapshot, StartWaitsForStoppingJobs) {
   ClusterMemory known;
   SnapshotState live = known.next_state(snapshot);
   EXPECT_EQ(broken_invariant(live.fixed(), live.state()), "");
-  const View view(live.fixed(), live.state(), Level::kBlind);
+  const View view(live.fixed(), live.state(), InformationLevel::kBlind);
   Draft draft(live.fixed(), live.state());
   const Piece all{0, 8};
   const int32_t w = view.queue_head();
   ASSERT_TRUE(draft.start(w, &all, 1));
   EXPECT_EQ(view.phase(w), Phase::kStarting);
-  EXPECT_EQ(view.until_us(w), 10'007 * kSecond);
+  EXPECT_EQ(view.transition_end_us(w), 10'007 * kSecond);
 }
 
 TEST(Snapshot, ClusterThatIsDownGetsNoActions) {
@@ -442,8 +442,8 @@ std::map<std::string, std::string> seen(const View& view, const std::vector<std:
     const bool timed = phase == Phase::kStarting || phase == Phase::kStopping;
     for (const int64_t part :
          {static_cast<int64_t>(phase), static_cast<int64_t>(view.gpus(slot)), view.submit_us(slot),
-          view.unchanged_since_us(slot), timed ? view.until_us(slot) : 0, view.attained_us(slot),
-          static_cast<int64_t>(view.times_preempted(slot)),
+          view.phase_or_rate_since_us(slot), timed ? view.transition_end_us(slot) : 0,
+          view.attained_us(slot), static_cast<int64_t>(view.times_preempted(slot)),
           static_cast<int64_t>(view.times_started(slot))}) {
       line += std::to_string(part) + " ";
     }
@@ -477,7 +477,7 @@ TEST(Snapshot, SimulatedStateRoundTrips) {
       std::vector<std::string> ids, all_ids;
       for (const pb::Job& job : request.jobs()) ids.push_back(job.id());
       for (const Job& job : scene.jobs()) all_ids.push_back(job.id);
-      const View view(live.fixed(), live.state(), Level::kBlind);
+      const View view(live.fixed(), live.state(), InformationLevel::kBlind);
       ASSERT_EQ(seen(view, ids), seen(runner.view(), all_ids));
       ASSERT_EQ(view.num_changed(), view.num_live());
       ASSERT_EQ(view.free_gpus(), runner.view().free_gpus());

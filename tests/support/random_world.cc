@@ -139,8 +139,8 @@ std::vector<Fault> random_faults(Rng rng, const ClusterSpec& spec, double span_s
 }
 
 // Three kinds of jobs; on each type, some pairs of kinds must not share a GPU.
-PairConflicts random_pair_conflicts(Rng rng, const RandomWorld& world) {
-  PairConflicts pair_conflicts;
+GpuSharingConflicts random_pair_conflicts(Rng rng, const RandomWorld& world) {
+  GpuSharingConflicts pair_conflicts;
   if (rng.below(2) == 0) return pair_conflicts;
   pair_conflicts.num_kinds = 3;
   for (size_t j = 0; j < world.jobs.size(); ++j) {

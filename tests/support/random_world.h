@@ -22,7 +22,7 @@ struct RandomWorld {
   Costs costs;
   std::vector<Job> jobs;
   std::vector<Fault> faults;
-  PairConflicts pair_conflicts;  // empty in half of the worlds
+  GpuSharingConflicts pair_conflicts;  // empty in half of the worlds
   std::optional<RandomSpeeds> speeds = {};
 };
 

@@ -70,7 +70,7 @@ Scene::Scene(const std::string& cluster, const std::vector<Job>& jobs, const Cos
     : Scene(load_cluster(cluster), jobs, costs) {}
 
 Scene::Scene(const ClusterSpec& cluster, const std::vector<Job>& jobs, const Costs& costs,
-             const PairConflicts& pair_conflicts)
+             const GpuSharingConflicts& pair_conflicts)
     : trace_(trace_of(jobs)),
       cluster_(cluster),
       spec_(cluster_),
@@ -97,7 +97,7 @@ SceneRunner::SceneRunner(const Scene& scene, const Policy& policy)
       world_(scene.fixed(), scene.size()),
       before_(scene.fixed(), scene.size()),
       view_(world_.fixed(), world_.state(), policy.level(),
-            policy.level() >= Level::kNoisyOracle ? scene.truth().work_us : nullptr),
+            policy.level() >= InformationLevel::kNoisyOracle ? scene.truth().work_us : nullptr),
       draft_(world_.fixed(), world_.state()),
       jobs_(static_cast<size_t>(scene.size())),
       done_us_(static_cast<size_t>(scene.size()), 0),

@@ -58,7 +58,7 @@ class Scene {
  public:
   Scene(const std::string& cluster, const std::vector<Job>& jobs, const Costs& costs = {});
   Scene(const ClusterSpec& cluster, const std::vector<Job>& jobs, const Costs& costs = {},
-        const PairConflicts& pair_conflicts = {});
+        const GpuSharingConflicts& pair_conflicts = {});
   Scene(const Scene&) = delete;
 
   // Both must be called before a world uses the scene.

@@ -64,7 +64,7 @@ class AtomicFiles {
   std::vector<std::unique_ptr<AtomicFile>> files_;
 };
 
-// A folder that is published atomically: fill path(), then commit().
+// A folder that is published atomically: fill temporary_path(), then commit().
 class AtomicDirectory {
  public:
   // Creates a hidden folder next to `target`. Requires: `target` is absent or a folder.
@@ -73,7 +73,7 @@ class AtomicDirectory {
   AtomicDirectory(const AtomicDirectory&) = delete;
   AtomicDirectory& operator=(const AtomicDirectory&) = delete;
 
-  const std::filesystem::path& path() const { return path_; }
+  const std::filesystem::path& temporary_path() const { return path_; }
 
   // Replaces `target` by the hidden folder. After a crash, `target` is the previous or the new
   // folder. On file systems that cannot exchange two names, `target` is absent for a moment.

@@ -33,8 +33,8 @@ class TfrecordReader {
   // Stores a whole frame's content in `bytes`. Returns kEnd in the call after kCutOff or kLost.
   FrameStatus next(std::string& bytes);
 
-  uint64_t offset() const { return offset_; }  // start of the frame read by the last next()
-  uint64_t size() const { return size_; }      // size of the file when it was opened
+  uint64_t frame_offset() const { return offset_; }  // start of the frame read by the last next()
+  uint64_t size() const { return size_; }            // size of the file when it was opened
 
  private:
   FrameStatus stop_reading(FrameStatus found);

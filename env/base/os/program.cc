@@ -33,7 +33,7 @@ bool reader_gone() {
 
 }  // namespace
 
-std::filesystem::path program_path(std::string_view program) {
+std::filesystem::path path_of_yardmaster_program(std::string_view program) {
   namespace fs = std::filesystem;
   std::error_code error;
   const auto self = fs::read_symlink("/proc/self/exe", error);

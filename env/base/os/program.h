@@ -16,6 +16,6 @@ int run_main(int argc, char** argv, int (*fn)(int argc, char** argv));
 // Returns the path of a program of this project: in the folder of the running program, or in
 // ../libexec/yardmaster if installed. A missing program gets a path in the running program's
 // folder.
-std::filesystem::path program_path(std::string_view program);
+std::filesystem::path path_of_yardmaster_program(std::string_view program);
 
 }  // namespace yard

@@ -2,7 +2,7 @@
 
 namespace yard {
 
-size_t utf8_length(std::string_view text) {
+size_t utf8_character_length(std::string_view text) {
   const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned first = byte(0);
   const size_t length = first < 0x80                    ? 1

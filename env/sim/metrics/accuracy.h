@@ -18,7 +18,7 @@ struct AccuracySummary {
   double mean = 0;  // mean progress of jobs at their end, from 0 to 1 (required metric reached)
 };
 
-// Returns nothing if `jobs` would be 0. Requires: set_training_curves() was called on the trace.
+// Returns nothing if `jobs` would be 0. Requires: apply_training_curves() was called on the trace.
 std::optional<AccuracySummary> accuracy_of(const Trace& trace, const Outcome& outcome);
 
 }  // namespace yard

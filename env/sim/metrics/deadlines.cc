@@ -26,7 +26,7 @@ std::optional<DeadlineSummary> deadlines_of(const Trace& trace, const Outcome& o
       continue;
     }
     const auto due = std::ranges::find_if(
-        job.dues, [&](const Due& d) { return end_us - job.submit_us <= d.within_us; });
+        job.dues, [&](const Deadline& d) { return end_us - job.submit_us <= d.within_us; });
     if (end_us != kNone && due != job.dues.end()) out.value += due->value;
     const int64_t late_us = (end_us == kNone ? outcome.end_us : end_us) - due_us;
     ++(late_us > 0 ? out.missed : out.met);

@@ -123,7 +123,7 @@ std::vector<int64_t> isolated_run_us(const Trace& trace, const SimModel& fixed) 
   return out;
 }
 
-int64_t wait_us(const Job& job, const JobOutcome& outcome, int64_t isolated_us) {
+int64_t delay_us(const Job& job, const JobOutcome& outcome, int64_t isolated_us) {
   return std::max<int64_t>(0, outcome.end_us - job.submit_us - isolated_us);
 }
 

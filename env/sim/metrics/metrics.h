@@ -70,7 +70,7 @@ struct Summary {
 std::vector<int64_t> isolated_run_us(const Trace& trace, const SimModel& fixed);
 
 // Returns the JCT minus `isolated_us`, at least 0: queueing, saving, restoring and slower progress.
-int64_t wait_us(const Job& job, const JobOutcome& outcome, int64_t isolated_us);
+int64_t delay_us(const Job& job, const JobOutcome& outcome, int64_t isolated_us);
 
 // Requires: `isolated_us` and `outcome` describe trace.jobs in the same order.
 Summary summarise(const Trace& trace, const SimModel& fixed,

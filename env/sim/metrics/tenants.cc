@@ -31,7 +31,7 @@ std::vector<TenantSummary> tenants_of(const Trace& trace, const ClusterSpec& clu
       const Job& job = trace.jobs[j];
       ++group.jobs;
       if (outcome.jobs[j].end_us == kNone) continue;
-      waits_us.push_back(wait_us(job, outcome.jobs[j], isolated_us[j]));
+      waits_us.push_back(delay_us(job, outcome.jobs[j], isolated_us[j]));
       group.add(outcome.jobs[j].end_us - job.submit_us, waits_us.back(), isolated_us[j]);
     }
     one.all = group.summary();

@@ -37,7 +37,7 @@ WaitReason WhyWaiting::reason(const SimState& s, int32_t slot) {
 }
 
 WaitReason WhyWaiting::reason_for_request_class(const SimState& s, int32_t slot) {
-  const View view(fixed_, s, Level::kBlind);
+  const View view(fixed_, s, InformationLevel::kBlind);
   const int32_t wanted = fixed_.jobs.class_gpus[s.request_class[slot]];
   if (!view.within_tenant_limit(slot)) {
     // A tenant without a limit may hold the whole cluster: what the job lacks is free GPUs.
@@ -107,8 +107,8 @@ Blockers WhyWaiting::blockers(const SimState& s, int32_t slot, WaitReason reason
 }
 
 // Whether the tasks of each role group, taken separately, would fit without the marked needs.
-bool WhyWaiting::has_room(const SimState& s, int32_t slot, bool cpu, bool memory,
-                          bool gpu_memory) const {
+bool WhyWaiting::has_room_ignoring(const SimState& s, int32_t slot, bool cpu, bool memory,
+                                   bool gpu_memory) const {
   const ShapeColumns& h = fixed_.jobs.shapes;
   const int32_t shape = s.shape[slot];
   for (int32_t g = 0; g < num_groups(h, shape); ++g) {
@@ -129,12 +129,13 @@ bool WhyWaiting::has_room(const SimState& s, int32_t slot, bool cpu, bool memory
 }
 
 WaitReason WhyWaiting::reason_for_shaped_job(const SimState& s, int32_t slot) const {
-  if (has_room(s, slot, false, false, false)) return WaitReason::kFragmented;  // not all together
-  if (has_room(s, slot, true, false, false)) return WaitReason::kCpu;
-  if (has_room(s, slot, false, true, false)) return WaitReason::kMemory;
-  if (has_room(s, slot, false, false, true)) return WaitReason::kGpuMemory;
-  if (has_room(s, slot, true, true, false)) return WaitReason::kCpu;
-  if (has_room(s, slot, true, true, true)) return WaitReason::kGpuMemory;
+  if (has_room_ignoring(s, slot, false, false, false))
+    return WaitReason::kFragmented;  // not all together
+  if (has_room_ignoring(s, slot, true, false, false)) return WaitReason::kCpu;
+  if (has_room_ignoring(s, slot, false, true, false)) return WaitReason::kMemory;
+  if (has_room_ignoring(s, slot, false, false, true)) return WaitReason::kGpuMemory;
+  if (has_room_ignoring(s, slot, true, true, false)) return WaitReason::kCpu;
+  if (has_room_ignoring(s, slot, true, true, true)) return WaitReason::kGpuMemory;
   const int32_t open = free_gpus_on_open_nodes(s, slot);
   if (open < fixed_.jobs.class_gpus[s.request_class[slot]]) return WaitReason::kGpuType;
   // Shares alone need no whole GPU; if no GPU has enough left, too little is free.

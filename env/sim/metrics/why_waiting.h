@@ -68,7 +68,8 @@ class WhyWaiting {
   WaitReason reason_for_shaped_job(const SimState& s, int32_t slot) const;
   // Returns the number of free whole GPUs on nodes that the job may use.
   int32_t free_gpus_on_open_nodes(const SimState& s, int32_t slot) const;
-  bool has_room(const SimState& s, int32_t slot, bool cpu, bool memory, bool gpu_memory) const;
+  bool has_room_ignoring(const SimState& s, int32_t slot, bool cpu, bool memory,
+                         bool gpu_memory) const;
   // Returns the unfinished jobs that the job depends on.
   std::vector<int32_t> unfinished_dependencies(const SimState& s, int32_t slot) const;
   bool is_node_open_to_job(const SimState& s, int32_t slot, int32_t node) const;

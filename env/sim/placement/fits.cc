@@ -120,7 +120,7 @@ std::vector<char> without_placement(const std::vector<Job>& jobs, const ClusterS
     const auto job = static_cast<int32_t>(j);
     world.reset(job, job + 1);
     world.advance({no_work.data()});
-    const View view(world.fixed(), world.state(), Level::kBlind);
+    const View view(world.fixed(), world.state(), InformationLevel::kBlind);
     const int32_t slot = view.queue_head();
     bad[k] = place(view, PlacementRule::kBestFit, slot, pieces.data()) == 0 &&
              place(view, PlacementRule::kFirstFit, slot, pieces.data()) == 0;
@@ -150,7 +150,7 @@ void check_jobs_fit_cluster(Trace& trace, const ClusterSpec& spec, bool skip_unu
   const int total_gpus = spec.total_gpus();
   const std::vector<char> never = never_startable(trace.jobs);
   // Jobs with stages are placed stage by stage.
-  const Stages stages = any_staged(trace) ? split_stages(trace.jobs) : Stages{};
+  const Stages stages = any_job_has_stages(trace) ? split_stages(trace.jobs) : Stages{};
   const std::vector<Job>& asked = stages.jobs.empty() ? trace.jobs : stages.jobs;
   const auto job_of = [&](size_t e) {
     return stages.jobs.empty() ? e : static_cast<size_t>(stages.job_of[e]);

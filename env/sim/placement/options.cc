@@ -152,7 +152,7 @@ bool PlacementOptions::find_victims_on_node(int32_t node, int32_t gpus,
   return true;
 }
 
-bool PlacementOptions::no_task_shares_gpu(int32_t slot) const {
+bool PlacementOptions::no_task_requests_gpu_share(int32_t slot) const {
   for (int32_t g = 0; g < view_.num_groups(slot); ++g) {
     if (view_.task_need(slot, g).gpu_milli > 0) return false;
   }

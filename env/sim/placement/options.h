@@ -76,7 +76,7 @@ class PlacementOptions {
   void compute_costs(PlacementOption& option);
   bool may_preempt(int32_t slot) const {
     const bool fits = requests_whole_gpus_only(slot) ||
-                      (!requests_whole_gpus_only(slot_) && no_task_shares_gpu(slot));
+                      (!requests_whole_gpus_only(slot_) && no_task_requests_gpu_share(slot));
     return slot != slot_ && fits && predicates_.preemptible_for(slot, slot_);
   }
   // Returns whether the job requests only whole GPUs.
@@ -84,7 +84,7 @@ class PlacementOptions {
     return !view_.shaped(slot) || view_.requests_whole_gpus_only(slot);
   }
   // Returns whether no task of a job with role groups shares a GPU.
-  bool no_task_shares_gpu(int32_t slot) const;
+  bool no_task_requests_gpu_share(int32_t slot) const;
   // Appends the jobs to preempt until `gpus` GPUs of the node are free to `victims`, by
   // preempted_before(). Returns false if preemption cannot free so many GPUs.
   bool find_victims_on_node(int32_t node, int32_t gpus, std::vector<int32_t>& victims) const;

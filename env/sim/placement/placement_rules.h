@@ -37,7 +37,7 @@ class Placer {
       for (int32_t left = tasks_of(h, shape, g); left > 0;) {
         const Piece piece = next_piece(shape, g, need, left, first_fit, out, group_begin, n);
         if (piece.tasks == 0) {
-          const bool starts = has_enough_tasks(h, shape, g, tasks_of(h, shape, g) - left);
+          const bool starts = is_legal_task_count(h, shape, g, tasks_of(h, shape, g) - left);
           if (placement == PlacementRule::kElastic && starts) break;
           return 0;
         }
@@ -63,7 +63,7 @@ class Placer {
   }
 
   // Returns the node with the lowest index that has at least `gpus` free GPUs, or kNone.
-  YARD_HD int32_t first_node_with_free(int32_t gpus) const {
+  YARD_HD int32_t first_node_with_at_least(int32_t gpus) const {
     return map_.first_node_with_free_between(s_, gpus, spec.max_node_gpus);
   }
 
@@ -127,7 +127,7 @@ class Placer {
   }
 
   // Returns the number of nodes with exactly `free` free GPUs.
-  YARD_HD int32_t count_nodes_with_free(int32_t free) const { return map_.count(s_, free); }
+  YARD_HD int32_t count_nodes_with_exactly(int32_t free) const { return map_.count(s_, free); }
 
   // Returns whether the node has room for the job. Requires: the job has a shape with one task.
   YARD_HD bool has_room_on_node(int32_t slot, int32_t node) const {
@@ -142,8 +142,8 @@ class Placer {
   YARD_HD int32_t nodes_needed(int32_t gpus) const {
     int32_t n = 0;
     for (int32_t c = spec.max_node_gpus; gpus > 0; --c) {
-      for (int32_t m = map_.first_node_with_free(s_, c); m != kNone && gpus > 0;
-           m = map_.first_node_with_free(s_, c, m + 1)) {
+      for (int32_t m = map_.first_node_with_at_least(s_, c); m != kNone && gpus > 0;
+           m = map_.first_node_with_at_least(s_, c, m + 1)) {
         gpus -= c;
         ++n;
       }
@@ -172,14 +172,14 @@ class Placer {
       if (c > gpus) {
         // The last piece goes to the tightest unused node. Unused nodes have at most c free GPUs.
         for (int32_t t = gpus; t <= c; ++t) {
-          const int32_t node = map_.first_node_with_free(s_, t, t == c ? from : 0);
+          const int32_t node = map_.first_node_with_at_least(s_, t, t == c ? from : 0);
           if (node != kNone) {
             out[n++] = {node, gpus};
             return n;
           }
         }
       }
-      const int32_t node = map_.first_node_with_free(s_, c, from);
+      const int32_t node = map_.first_node_with_at_least(s_, c, from);
       if (node == kNone) {
         --c;
         from = 0;
@@ -279,7 +279,7 @@ YARD_HD inline int32_t place_gpus(const View& view, PlacementRule placement, int
   const Placer placer(view);
   if (placement == PlacementRule::kFirstFit) {
     const int32_t node =
-        gpus <= placer.spec.max_node_gpus ? placer.first_node_with_free(gpus) : kNone;
+        gpus <= placer.spec.max_node_gpus ? placer.first_node_with_at_least(gpus) : kNone;
     if (node == kNone) return placer.place_scattered(gpus, out);
     out[0] = {node, gpus};
     return 1;

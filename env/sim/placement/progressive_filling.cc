@@ -10,7 +10,7 @@ ProgressiveFilling::Tenant& ProgressiveFilling::tenant(int32_t t) {
 
 // Removes the job's owners from the orders, changes them, and inserts them at their new positions.
 template <class Change>
-void ProgressiveFilling::update_owners(int32_t slot, Change change) {
+void ProgressiveFilling::change_and_reorder_owners(int32_t slot, Change change) {
   const int32_t t = charged_tenant(view_, owners_, slot), u = charged_user(view_, owners_, slot);
   Tenant& tenant = this->tenant(t);
   User& user = tenant.users[u];
@@ -22,21 +22,21 @@ void ProgressiveFilling::update_owners(int32_t slot, Change change) {
 }
 
 void ProgressiveFilling::count(int32_t slot, const TaskPlacer::Shares& shares) {
-  update_owners(slot, [&](Tenant& tenant, User& user) {
+  change_and_reorder_owners(slot, [&](Tenant& tenant, User& user) {
     tenant.used = tenant.used + shares;
     user.used = user.used + shares;
   });
 }
 
 void ProgressiveFilling::add(int32_t slot) {
-  update_owners(slot, [&](Tenant&, User& user) { user.queue.push_back(slot); });
+  change_and_reorder_owners(slot, [&](Tenant&, User& user) { user.queue.push_back(slot); });
 }
 
 int32_t ProgressiveFilling::next() {
   if (order_.empty()) return kNone;
   const Tenant& first = tenants_.at(std::get<2>(*order_.begin()));
   const int32_t slot = first.users.at(std::get<2>(*first.order.begin())).queue.front();
-  update_owners(slot, [](Tenant&, User& user) { user.queue.pop_front(); });
+  change_and_reorder_owners(slot, [](Tenant&, User& user) { user.queue.pop_front(); });
   return slot;
 }
 

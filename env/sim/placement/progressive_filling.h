@@ -52,7 +52,7 @@ class ProgressiveFilling {
     return {tenant.share(), std::get<1>(*tenant.order.begin()), key};
   }
   template <class Change>
-  void update_owners(int32_t slot, Change change);
+  void change_and_reorder_owners(int32_t slot, Change change);
 
   const View& view_;
   FairShareAmong owners_;

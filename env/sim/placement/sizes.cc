@@ -56,9 +56,10 @@ bool ElasticSizes::is_elastic(int32_t slot) const {
 }
 
 // until_us() of a running job is when its run began, whatever its rate has been since.
-bool ElasticSizes::is_resizable(int32_t slot) const {
-  return view_.phase(slot) == Phase::kRunning && view_.until_us(slot) < time_slot_begin_us() &&
-         view_.preemptible(slot) && is_elastic(slot);
+bool ElasticSizes::may_resize(int32_t slot) const {
+  return view_.phase(slot) == Phase::kRunning &&
+         view_.transition_end_us(slot) < time_slot_begin_us() && view_.preemptible(slot) &&
+         is_elastic(slot);
 }
 
 bool ElasticSizes::fits_in_cluster(const Shares& more) const {
@@ -103,7 +104,7 @@ ElasticSizes::ElasticSizes(const View& view, int64_t slot_us, const OfferOrder& 
   if (offers.owners) filling.emplace(view_, *offers.owners);
   std::set<int32_t> running;
   for (const int32_t slot : view_.held()) {
-    if (is_resizable(slot)) {
+    if (may_resize(slot)) {
       offer(slot);
       running.insert(slot);
       continue;
@@ -127,7 +128,9 @@ ElasticSizes::ElasticSizes(const View& view, int64_t slot_us, const OfferOrder& 
     offered_.push_back(size.slot);
     if (!fits_in_cluster(needed)) continue;
     // A running job keeps what it has if it finds no other place.
-    if (trial != nullptr && !start(size, *trial) && !running.contains(size.slot)) continue;
+    if (trial != nullptr && !start_with_largest_fitting_size(size, *trial) &&
+        !running.contains(size.slot))
+      continue;
     used_ = used_ + needed;
     if (filling) filling->count(size.slot, needed);
     open_.push_back(std::move(size));
@@ -167,7 +170,7 @@ ElasticSizes::Grant ElasticSizes::best_grant(const TaskGain& gain) const {
 }
 
 // With fewer tasks, if not all can be placed.
-bool ElasticSizes::start(const JobTaskCounts& size, Draft& draft) const {
+bool ElasticSizes::start_with_largest_fitting_size(const JobTaskCounts& size, Draft& draft) const {
   const TaskPlacer placer(view_);
   JobTaskCounts less = size;
   for (;;) {
@@ -185,7 +188,7 @@ bool ElasticSizes::start(const JobTaskCounts& size, Draft& draft) const {
   }
 }
 
-ElasticSizes::UnplacedCounts ElasticSizes::apply(Draft& draft, Places places) {
+ElasticSizes::PlacementShortfall ElasticSizes::apply(Draft& draft, Places places) {
   std::vector<JobTaskCounts> starts;
   size_t stopped = 0;
   const size_t begun = draft.mark();
@@ -202,9 +205,9 @@ ElasticSizes::UnplacedCounts ElasticSizes::apply(Draft& draft, Places places) {
     });
   }
   size_t started = 0;
-  UnplacedCounts missed;
+  PlacementShortfall missed;
   for (const JobTaskCounts& size : starts) {
-    if (!start(size, draft)) {
+    if (!start_with_largest_fitting_size(size, draft)) {
       ++missed.jobs;
       continue;
     }
@@ -229,7 +232,7 @@ void ElasticSizes::size_and_place_jobs(const View& view, int64_t slot_us, const 
   for (Draft* trial : {static_cast<Draft*>(nullptr), &draft}) {
     ElasticSizes sizes(view, slot_us, offers, trial);
     grow(sizes);
-    const UnplacedCounts missed = sizes.apply(draft, places);
+    const PlacementShortfall missed = sizes.apply(draft, places);
     if (missed.jobs > 0 && trial == nullptr) {
       draft.undo_to(before);
       continue;
@@ -237,7 +240,8 @@ void ElasticSizes::size_and_place_jobs(const View& view, int64_t slot_us, const 
     if (missed.tasks == 0 && trial == nullptr) return;
     // Jobs that stopped in this draft wait, too: they are among the offered.
     for (const int32_t slot : sizes.offered_) {
-      if (!view.holds_gpus(slot)) sizes.start(sizes.minimum_size(slot), draft);
+      if (!view.holds_gpus(slot))
+        sizes.start_with_largest_fitting_size(sizes.minimum_size(slot), draft);
     }
     return sizes.wake_at_next_slot(draft);
   }

@@ -75,12 +75,12 @@ class ElasticSizes {
   enum class Places { kBySubmission, kSmallestFirst };
 
   // Numbers of jobs that found no placement, and of tasks missing in jobs that started.
-  struct UnplacedCounts {
+  struct PlacementShortfall {
     int32_t jobs = 0, tasks = 0;
   };
 
   // Adds to the draft the starts of jobs, and preemptions of the jobs that are resized.
-  UnplacedCounts apply(Draft& draft, Places places = Places::kBySubmission);
+  PlacementShortfall apply(Draft& draft, Places places = Places::kBySubmission);
 
   // Function that grows sizes until no task has a gain.
   using Grow = std::function<void(ElasticSizes&)>;
@@ -97,7 +97,7 @@ class ElasticSizes {
 
  private:
   bool is_elastic(int32_t slot) const;
-  bool is_resizable(int32_t slot) const;
+  bool may_resize(int32_t slot) const;
   int64_t time_slot_begin_us() const { return view_.now_us() / slot_us_ * slot_us_; }
   bool fits_in_cluster(const TaskPlacer::Shares& more) const;
   // Jobs without a placement in draft `trial` get no size; null: shares decide. Restores `trial`.
@@ -105,7 +105,7 @@ class ElasticSizes {
   void wake_at_next_slot(Draft& draft) const;
   JobTaskCounts minimum_size(int32_t slot) const;
   JobTaskCounts held_size(int32_t slot) const;
-  bool start(const JobTaskCounts& size, Draft& draft) const;
+  bool start_with_largest_fitting_size(const JobTaskCounts& size, Draft& draft) const;
 
   const View& view_;
   int64_t slot_us_;

@@ -83,8 +83,8 @@ TaskPlacer::Shares TaskPlacer::needed_shares(int32_t slot, int32_t group, int32_
           of(need.cpu_milli, spec.node_cpu_milli[node]), of(need.mem_mib, spec.node_mem_mib[node])};
 }
 
-int32_t TaskPlacer::plain(int32_t slot, int32_t type, const Score& score_of, Piece* out,
-                          Tally& tally) const {
+int32_t TaskPlacer::place_plain_job(int32_t slot, int32_t type, const Score& score_of, Piece* out,
+                                    Tally& tally) const {
   const SpecColumns& spec = view_.spec();
   const int32_t gpus = view_.gpus(slot);
   int32_t n = 0;
@@ -113,8 +113,8 @@ int32_t TaskPlacer::plain(int32_t slot, int32_t type, const Score& score_of, Pie
   return n;
 }
 
-int32_t TaskPlacer::shaped(int32_t slot, std::span<const int32_t> tasks, int32_t type,
-                           const Score& score_of, Piece* out, Tally& tally) const {
+int32_t TaskPlacer::place_shaped_job(int32_t slot, std::span<const int32_t> tasks, int32_t type,
+                                     const Score& score_of, Piece* out, Tally& tally) const {
   const SpecColumns& spec = view_.spec();
   const SimModel& fixed = *view_.fixed_;
   const int32_t shape = view_.shape_of(slot);
@@ -158,8 +158,8 @@ int32_t TaskPlacer::place(int32_t slot, std::span<const int32_t> tasks, const Sc
                           Piece* out, double* score) const {
   if (!view_.within_tenant_limit(slot)) return 0;
   const auto on = [&](int32_t type, Tally& tally) {
-    return view_.shaped(slot) ? shaped(slot, tasks, type, score_of, out, tally)
-                              : plain(slot, type, score_of, out, tally);
+    return view_.shaped(slot) ? place_shaped_job(slot, tasks, type, score_of, out, tally)
+                              : place_plain_job(slot, type, score_of, out, tally);
   };
   int32_t best_type = kNone;
   Tally best;

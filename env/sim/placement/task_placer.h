@@ -59,9 +59,10 @@ class TaskPlacer {
 
  private:
   struct Tally;
-  int32_t plain(int32_t slot, int32_t type, const Score& score_of, Piece* out, Tally& tally) const;
-  int32_t shaped(int32_t slot, std::span<const int32_t> tasks, int32_t type, const Score& score_of,
-                 Piece* out, Tally& tally) const;
+  int32_t place_plain_job(int32_t slot, int32_t type, const Score& score_of, Piece* out,
+                          Tally& tally) const;
+  int32_t place_shaped_job(int32_t slot, std::span<const int32_t> tasks, int32_t type,
+                           const Score& score_of, Piece* out, Tally& tally) const;
   Shares remaining_shares(const NodeLedger& ledger) const;
 
   const View& view_;

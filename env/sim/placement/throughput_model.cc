@@ -59,17 +59,17 @@ bool ThroughputModel::has_measured_model(int32_t slot) const {
   return fixed().rated && speed.num_classes > 0 && speed.class_kind[job_class(slot)] >= 0;
 }
 
-int32_t ThroughputModel::model_index(int32_t slot) const {
+int32_t ThroughputModel::model_variant_index(int32_t slot) const {
   return has_measured_model(slot) ? view_.speeds().class_kind[job_class(slot)]
                                   : view_.job_column_entry(fixed().jobs.model_row, slot, kNone);
 }
 
-bool ThroughputModel::has_measured_speed(int32_t slot) const {
+bool ThroughputModel::has_speed_in_tables(int32_t slot) const {
   return has_measured_model(slot) && view_.gpus(slot) >= 1 &&
          view_.gpus(slot) <= view_.speeds().max_gpus;
 }
 
-int32_t ThroughputModel::num_servers(int32_t slot) const {
+int32_t ThroughputModel::num_requested_servers(int32_t slot) const {
   if (!view_.shaped(slot)) return 0;
   int32_t out = 0;
   for (int32_t g = 0; g < view_.num_groups(slot); ++g) {
@@ -94,8 +94,8 @@ std::vector<Piece> ThroughputModel::gpu_pieces(int32_t slot, std::span<const Pie
   return out;
 }
 
-double ThroughputModel::consolidated_throughput_on(int32_t slot, int32_t node, int32_t gpus,
-                                                   int32_t servers, Pattern by) const {
+double ThroughputModel::consolidated_throughput_on_type_of(int32_t slot, int32_t node, int32_t gpus,
+                                                           int32_t servers, Pattern by) const {
   const int32_t most = fixed().spec.max_node_gpus, nodes = (gpus + most - 1) / most;
   const Tier tier = nodes > 1 ? Tier::kRack : tier_on_node(fixed().spec, node, gpus);
   return speed_of(view_.speeds(), job_class(slot), node_type(node), gpus, tier, nodes, servers, by);
@@ -104,8 +104,9 @@ double ThroughputModel::consolidated_throughput_on(int32_t slot, int32_t node, i
 double ThroughputModel::consolidated_throughput(int32_t slot, int32_t type) const {
   const auto& nodes = nodes_[static_cast<size_t>(type)];
   if (nodes.empty() || (view_.allowed_type_bits(slot) >> type & 1) == 0) return 0;
-  if (has_measured_speed(slot))
-    return consolidated_throughput_on(slot, nodes.front(), view_.gpus(slot), num_servers(slot));
+  if (has_speed_in_tables(slot))
+    return consolidated_throughput_on_type_of(slot, nodes.front(), view_.gpus(slot),
+                                              num_requested_servers(slot));
   return view_.speed_on(slot, nodes.front());
 }
 
@@ -118,7 +119,7 @@ double ThroughputModel::best_throughput(int32_t slot) const {
 ThroughputModel::PlacementTopology ThroughputModel::placement_topology(
     int32_t slot, std::span<const Piece> pieces, Pattern by) const {
   const SpecColumns& spec = fixed().spec;
-  const int32_t gpus = view_.gpus(slot), its_servers = num_servers(slot);
+  const int32_t gpus = view_.gpus(slot), its_servers = num_requested_servers(slot);
   PlacementTopology out;
   out.nodes = static_cast<int32_t>(pieces.size());
   out.tier = tier_on_node(spec, pieces.front().node, gpus);
@@ -145,13 +146,13 @@ LinkTraffic ThroughputModel::link_traffic(int32_t slot, std::span<const Piece> p
   for (const Piece& p : pieces) nodes.push_back(p.node);
   const int64_t bytes = link_bytes_per_s(
       view_.speeds(), job_class(slot), node_type(topology.slowest), view_.gpus(slot), topology.tier,
-      topology.nodes, num_servers(slot), exchange.all_reduce);
+      topology.nodes, num_requested_servers(slot), exchange.all_reduce);
   if (bytes == 0) return {};
   return {bytes, exchange.priority, links_of(fixed().spec, nodes, topology.tier)};
 }
 
-LinkLoads ThroughputModel::link_loads_without(int32_t slot,
-                                              std::span<const int32_t> without) const {
+LinkLoads ThroughputModel::link_loads_of_other_jobs(int32_t slot,
+                                                    std::span<const int32_t> without) const {
   LinkLoads out(fixed(), *view_.state_);
   for (const int32_t other : without) out.add(link_traffic_of(fixed(), *view_.state_, other), -1);
   if (!contains(without, slot)) out.add(link_traffic_of(fixed(), *view_.state_, slot), -1);
@@ -166,7 +167,7 @@ double ThroughputModel::throughput(int32_t slot, std::span<const Piece> all,
   if (view_.shaped(slot)) kept = gpu_pieces(slot, all);
   const std::span<const Piece> pieces = view_.shaped(slot) ? kept : all;
   if (pieces.empty()) return 0;
-  if (!has_measured_speed(slot)) {
+  if (!has_speed_in_tables(slot)) {
     double least = 0;
     for (const Piece& p : pieces) {
       const double here = view_.speed_on(slot, p.node);
@@ -180,11 +181,11 @@ double ThroughputModel::throughput(int32_t slot, std::span<const Piece> all,
   double rate = topology.rate;
   if (any_job_may_choose_all_reduce(fixed())) {
     const LinkTraffic mine = link_traffic(slot, pieces, topology, exchange);
-    LinkLoads loads = link_loads_without(slot, without);
+    LinkLoads loads = link_loads_of_other_jobs(slot, without);
     loads.add(mine, 1);
-    const double share =
-        exchange_share(view_.speeds(), job_class(slot), node_type(topology.slowest), gpus,
-                       topology.tier, topology.nodes, num_servers(slot), exchange.all_reduce);
+    const double share = exchange_share(
+        view_.speeds(), job_class(slot), node_type(topology.slowest), gpus, topology.tier,
+        topology.nodes, num_requested_servers(slot), exchange.all_reduce);
     rate *= contention_throughput_factor(share, loads.exchange_slowdown(mine));
   }
   if (spec.shared_exchange && topology.nodes > needed) {
@@ -197,8 +198,8 @@ double ThroughputModel::throughput(int32_t slot, std::span<const Piece> all,
       }
       most = std::max(most, k);
     }
-    const double consolidated = consolidated_throughput_on(slot, topology.slowest, gpus,
-                                                           num_servers(slot), exchange.all_reduce);
+    const double consolidated = consolidated_throughput_on_type_of(
+        slot, topology.slowest, gpus, num_requested_servers(slot), exchange.all_reduce);
     rate *= spread_factor(consolidated, topology.rate, most);
   }
   if (spec.neighbour_weight > 0) {
@@ -210,7 +211,7 @@ double ThroughputModel::throughput(int32_t slot, std::span<const Piece> all,
           continue;
         const int32_t mine = job_class(slot), its = job_class(other.slot);
         const double pair = pair_rate(view_.speeds(), mine, its, node_type(p.node));
-        sum += interference_ppb(spec.neighbour_weight, other.gpus, spec.node_gpus[p.node], pair);
+        sum += added_time_ppb(spec.neighbour_weight, other.gpus, spec.node_gpus[p.node], pair);
       }
       worst = std::max(worst, sum);
     }
@@ -221,11 +222,11 @@ double ThroughputModel::throughput(int32_t slot, std::span<const Piece> all,
 
 IsolatedThroughput ThroughputModel::isolated_throughput(int32_t slot, std::span<const Piece> pieces,
                                                         Pattern by) const {
-  if (!has_measured_speed(slot)) return {.speed = throughput(slot, pieces, {})};
+  if (!has_speed_in_tables(slot)) return {.speed = throughput(slot, pieces, {})};
   const PlacementTopology topology = placement_topology(slot, pieces, by);
   const double share =
       exchange_share(view_.speeds(), job_class(slot), node_type(topology.slowest), view_.gpus(slot),
-                     topology.tier, topology.nodes, num_servers(slot), by);
+                     topology.tier, topology.nodes, num_requested_servers(slot), by);
   return {topology.rate, share, link_traffic(slot, pieces, topology, {by, 0}).bytes_per_s};
 }
 
@@ -243,7 +244,7 @@ double ThroughputModel::throughput_at_size(int32_t slot, int32_t type,
     const double share = static_cast<double>(tasks[0]) / view_.requested_tasks(slot, 0);
     return view_.speed_on(slot, nodes.front()) * share;
   }
-  return consolidated_throughput_on(slot, nodes.front(), gpus, servers);
+  return consolidated_throughput_on_type_of(slot, nodes.front(), gpus, servers);
 }
 
 double ThroughputModel::current_throughput(int32_t slot) const {
@@ -269,14 +270,15 @@ int32_t ThroughputModel::slowest_type(int32_t slot, const PlacementFootprint& at
   return std::max(out, 0);
 }
 
-double ThroughputModel::link_interference_cost(int32_t slot, std::span<const Piece> pieces,
-                                               std::span<const int32_t> without,
-                                               const AllReduceSettings& exchange) const {
+double ThroughputModel::link_interference_cost_to_others(int32_t slot,
+                                                         std::span<const Piece> pieces,
+                                                         std::span<const int32_t> without,
+                                                         const AllReduceSettings& exchange) const {
   const SimState& s = *view_.state_;
   const LinkTraffic mine =
       link_traffic(slot, pieces, placement_topology(slot, pieces, exchange.all_reduce), exchange);
   if (mine.bytes_per_s == 0) return 0;
-  const LinkLoads before = link_loads_without(slot, without);
+  const LinkLoads before = link_loads_of_other_jobs(slot, without);
   LinkLoads after = before;
   after.add(mine, 1);
   // In order of submission: the order of held() depends on history.
@@ -300,12 +302,12 @@ double ThroughputModel::interference_cost(int32_t slot, std::span<const Piece> p
                                           std::span<const int32_t> without,
                                           const AllReduceSettings& exchange) const {
   const SpecColumns& spec = fixed().spec;
-  if (!has_measured_speed(slot)) return 0;
+  if (!has_speed_in_tables(slot)) return 0;
   double lost = 0;
   if (any_job_may_choose_all_reduce(fixed())) {
     std::vector<Piece> kept(pieces.begin(), pieces.end());
     if (view_.shaped(slot)) kept = gpu_pieces(slot, pieces);
-    if (!kept.empty()) lost = link_interference_cost(slot, kept, without, exchange);
+    if (!kept.empty()) lost = link_interference_cost_to_others(slot, kept, without, exchange);
   }
   if (spec.neighbour_weight <= 0) return lost;
   for (const Piece& p : pieces) {
@@ -315,7 +317,7 @@ double ThroughputModel::interference_cost(int32_t slot, std::span<const Piece> p
       const int32_t type = node_type(p.node);
       const double rate = pair_rate(view_.speeds(), job_class(other.slot), job_class(slot), type);
       const int64_t more =
-          interference_ppb(spec.neighbour_weight, p.gpus, spec.node_gpus[p.node], rate);
+          added_time_ppb(spec.neighbour_weight, p.gpus, spec.node_gpus[p.node], rate);
       lost += other.gpus * (1 - interference_factor(more));
     }
   }

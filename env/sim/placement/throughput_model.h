@@ -49,9 +49,9 @@ class ThroughputModel {
   int32_t node_type(int32_t node) const { return view_.spec().node_type[node]; }
 
   // Returns whether the speed tables cover the job: its model was measured, at its demand.
-  bool has_measured_speed(int32_t slot) const;
+  bool has_speed_in_tables(int32_t slot) const;
   // Returns the index of the job's model, batch size and number of servers; kNone if unknown.
-  int32_t model_index(int32_t slot) const;
+  int32_t model_variant_index(int32_t slot) const;
   // Returns whether throughput depends on the placement of jobs.
   bool depends_on_placement() const { return fixed().rated && view_.speeds().num_classes > 1; }
 
@@ -93,24 +93,24 @@ class ThroughputModel {
   int32_t job_class(int32_t slot) const {
     return view_.job_column_entry(fixed().jobs.speed_class, slot, 0);
   }
-  bool has_measured_model(int32_t slot) const;  // whether the job's model was measured
-  int32_t num_servers(int32_t slot) const;      // number of tasks without GPUs in the request
+  bool has_measured_model(int32_t slot) const;        // whether the job's model was measured
+  int32_t num_requested_servers(int32_t slot) const;  // number of tasks without GPUs in the request
   // Returns those `pieces` of a job with a shape that have GPUs, merged to one piece per node.
   std::vector<Piece> gpu_pieces(int32_t slot, std::span<const Piece> pieces) const;
   // Returns the job's consolidated throughput on nodes of the same GPU type as `node`.
-  double consolidated_throughput_on(int32_t slot, int32_t node, int32_t gpus, int32_t servers,
-                                    Pattern by = Pattern::kNone) const;
+  double consolidated_throughput_on_type_of(int32_t slot, int32_t node, int32_t gpus,
+                                            int32_t servers, Pattern by = Pattern::kNone) const;
   PlacementTopology placement_topology(int32_t slot, std::span<const Piece> pieces,
                                        Pattern by) const;
-  // link_traffic() returns the job's load on links; link_loads_without() the loads of all other
-  // jobs.
+  // link_traffic() returns the job's load on links; link_loads_of_other_jobs() the loads of all
+  // other jobs.
   LinkTraffic link_traffic(int32_t slot, std::span<const Piece> pieces,
                            const PlacementTopology& placement_topology,
                            const AllReduceSettings& exchange) const;
-  LinkLoads link_loads_without(int32_t slot, std::span<const int32_t> without) const;
-  double link_interference_cost(int32_t slot, std::span<const Piece> pieces,
-                                std::span<const int32_t> without,
-                                const AllReduceSettings& exchange) const;
+  LinkLoads link_loads_of_other_jobs(int32_t slot, std::span<const int32_t> without) const;
+  double link_interference_cost_to_others(int32_t slot, std::span<const Piece> pieces,
+                                          std::span<const int32_t> without,
+                                          const AllReduceSettings& exchange) const;
   int32_t slowest_type(int32_t slot, const PlacementFootprint& at) const;
 
   const View& view_;

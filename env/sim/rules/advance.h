@@ -72,7 +72,7 @@ YARD_HD inline void end_phase(const SimModel& f, SimState& s, int32_t slot) {
       s.phase[slot] = Phase::kRunning;
       s.since_us[slot] = s.head->now_us;
       begin_run(f, s, slot);
-      mark_dirty(s, slot);
+      mark_next_event_stale(s, slot);
       break;
     default:  // kStopping: ended early by a policy, or saved and to be requeued
       if (s.ended[slot]) {
@@ -144,7 +144,7 @@ YARD_HD inline bool all_done(const SimState& s) {
 }
 
 // Clears the list of changed slots, and frees the slots of jobs which finished in the last step.
-YARD_HD inline void clear_changed_slots(SimState& s) {
+YARD_HD inline void clear_changes_and_free_finished_slots(SimState& s) {
   StateHeader& h = *s.head;
   for (int32_t i = 0; i < h.num_changed; ++i) {
     const int32_t slot = s.changed[i];
@@ -188,7 +188,7 @@ YARD_HD inline void pass_time(const SimModel& f, SimState& s, int64_t to_us) {
 // jobs, then faults, then arrivals. Returns false and keeps the clock if no event is left.
 YARD_HD inline bool advance(const SimModel& f, const Truth& truth, SimState& s,
                             EventQueue& event_queue) {
-  clear_changed_slots(s);
+  clear_changes_and_free_finished_slots(s);
   const int64_t at_us = next_event_us(f, truth, s, event_queue);
   if (at_us == kNever) return false;
   StateHeader& h = *s.head;

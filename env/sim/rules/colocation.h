@@ -25,15 +25,15 @@ YARD_HD inline double spread_factor(double consolidated_rate, double spread_rate
 // Returns one co-located job's term of the sum in time = T (1 + w sum (its GPUs / node's GPUs) (1 /
 // p - 1)), in billionths. Here w is `weight`, and p is `pair_rate`, the throughput left when the
 // two jobs share one GPU. Returns 0 for pairs which were not measured or did not fit on one GPU.
-YARD_HD inline int64_t interference_ppb(double weight, int32_t gpus, int32_t node_gpus,
-                                        double pair_rate) {
+YARD_HD inline int64_t added_time_ppb(double weight, int32_t gpus, int32_t node_gpus,
+                                      double pair_rate) {
   if (!(pair_rate > 0) || pair_rate >= 1) return 0;
   return static_cast<int64_t>(1e9 * weight * gpus / node_gpus * (1 / pair_rate - 1));
 }
 
-// Returns the factor on a job's throughput, given the sum of the interference_ppb() of other jobs.
-YARD_HD inline double interference_factor(int64_t interference_ppb) {
-  return 1 / (1 + static_cast<double>(interference_ppb) * 1e-9);
+// Returns the factor on a job's throughput, given the sum of the added_time_ppb() of other jobs.
+YARD_HD inline double interference_factor(int64_t added_time_ppb) {
+  return 1 / (1 + static_cast<double>(added_time_ppb) * 1e-9);
 }
 
 // Returns the number of GPUs which a running job has on a node. Each share of a GPU counts as one.
@@ -57,10 +57,10 @@ YARD_HD inline int32_t spread_jobs_on_node(const SimState& s, int32_t slot, int3
   return n;
 }
 
-// Returns the sum of interference_ppb() over the other running jobs on `node`, for the job in
+// Returns the sum of added_time_ppb() over the other running jobs on `node`, for the job in
 // `slot` of the class `job_class`.
-YARD_HD inline int64_t interference_ppb_on_node(const SimModel& f, const SimState& s, int32_t slot,
-                                                int32_t job_class, int32_t node) {
+YARD_HD inline int64_t added_time_ppb_on_node(const SimModel& f, const SimState& s, int32_t slot,
+                                              int32_t job_class, int32_t node) {
   int64_t sum = 0;
   const int32_t type = f.spec.node_type[node];
   for (int32_t i = 0; i < s.head->held; ++i) {
@@ -70,8 +70,8 @@ YARD_HD inline int64_t interference_ppb_on_node(const SimModel& f, const SimStat
     if (gpus == 0) continue;
     const int32_t its = f.jobs.speed_class[s.job[other]];
     if (f.speed.class_kind[job_class] < 0 || f.speed.class_kind[its] < 0) continue;
-    sum += interference_ppb(f.spec.neighbour_weight, gpus, f.spec.node_gpus[node],
-                            pair_rate(f.speed, job_class, its, type));
+    sum += added_time_ppb(f.spec.neighbour_weight, gpus, f.spec.node_gpus[node],
+                          pair_rate(f.speed, job_class, its, type));
   }
   return sum;
 }
@@ -99,7 +99,7 @@ YARD_HD inline double colocation_factor(const SimModel& f, const SimState& s, in
       if (k > most) most = k;
     }
     if (f.spec.neighbour_weight > 0) {
-      const int64_t sum = interference_ppb_on_node(f, s, slot, job_class, node);
+      const int64_t sum = added_time_ppb_on_node(f, s, slot, job_class, node);
       if (sum > worst) worst = sum;
     }
   }

@@ -133,7 +133,7 @@ std::string broken_share(const SimModel& fixed, const SimState& s) {
     }
     if (s.first_part[slot] == kNone) continue;
     for (int32_t g = 0; g < num_groups(shapes, s.shape[slot]); ++g) {
-      if (!has_enough_tasks(shapes, s.shape[slot], g, tasks[static_cast<size_t>(g)])) {
+      if (!is_legal_task_count(shapes, s.shape[slot], g, tasks[static_cast<size_t>(g)])) {
         return "incomplete gang at slot " + std::to_string(slot);
       }
     }
@@ -253,7 +253,7 @@ std::string broken_invariant(const SimModel& fixed, const SimState& s) {
     if (s.free_count[m] != count_bits(s.free_mask[m])) return at("wrong free count of node ", m);
     const FreeNodeIndex map(fixed.spec);
     for (int32_t c = 0; c <= fixed.spec.max_node_gpus; ++c) {
-      if ((map.first_node_with_free(s, c, m) == m) != (c == s.free_count[m]))
+      if ((map.first_node_with_at_least(s, c, m) == m) != (c == s.free_count[m]))
         return at("wrong free bitmap of node ", m);
     }
     free_gpus += s.free_count[m];

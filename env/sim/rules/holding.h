@@ -131,7 +131,7 @@ YARD_HD inline int64_t resources_ready_us(const SimModel& f, const SimState& s, 
   };
   if (need.gpu_milli > 0) {
     const int32_t g = gpu0 + lowest_set_bit_index(mask);
-    const uint64_t conflicts = conflicting_kinds(f, node, need.kind);
+    const uint64_t conflicts = conflicting_kind_bits(f, node, need.kind);
     if ((conflicts != 0 && (s.leaving_kinds[g] & conflicts) != 0) ||
         crowded(gpu_milli_on_node(f, node, need), s.share_milli[g], s.leaving_milli[g]) ||
         crowded(need.gpu_mem_mib, s.share_mem_mib[g], s.leaving_mem_mib[g])) {
@@ -151,15 +151,15 @@ YARD_HD inline int64_t resources_ready_us(const SimModel& f, const SimState& s, 
 }
 
 // Resources being vacated on a part's node and, if the part is a share, on its GPU.
-struct VacatingResources {
+struct VacatingResourcesOfNode {
   int64_t gpu_ready_us, gpu_milli, gpu_mem_mib;
   int64_t node_ready_us, cpu_milli, ram_mib;
   uint64_t gpu_kinds;
 };
 
-YARD_HD inline VacatingResources vacating_resources_at(const SimModel& f, const SimState& s,
-                                                       int32_t slot, int32_t part) {
-  VacatingResources out = {};
+YARD_HD inline VacatingResourcesOfNode vacating_resources_at(const SimModel& f, const SimState& s,
+                                                             int32_t slot, int32_t part) {
+  VacatingResourcesOfNode out = {};
   const int32_t node = s.part_node[part];
   if (s.shape[slot] == kNone) return out;
   if (is_gpu_share(f, s, slot, part)) {
@@ -178,7 +178,8 @@ YARD_HD inline VacatingResources vacating_resources_at(const SimModel& f, const 
 // Sets the resources being vacated on the part's node and GPU. Clears the ready time of a running
 // job's whole GPUs, since no other job vacates them.
 YARD_HD inline void restore_vacating_resources(const SimModel& f, SimState& s, int32_t slot,
-                                               int32_t part, const VacatingResources& leaving) {
+                                               int32_t part,
+                                               const VacatingResourcesOfNode& leaving) {
   const int32_t node = s.part_node[part], gpu0 = f.spec.node_gpu0[node];
   if (is_gpu_share(f, s, slot, part)) {
     const int32_t g = gpu0 + lowest_set_bit_index(s.part_mask[part]);

@@ -65,7 +65,7 @@ YARD_HD inline PlacementFootprint footprint_of(const SimModel& f, const SimState
 // A job's rate with no other job on its nodes and links, and its slowest GPU type.
 struct IsolatedRate {
   double rate = 1;
-  int32_t type = 0;
+  int32_t slowest_type = 0;
 };
 
 YARD_HD inline IsolatedRate find_isolated_rate(const SimModel& f, const SimState& s, int32_t slot,
@@ -81,12 +81,13 @@ YARD_HD inline IsolatedRate find_isolated_rate(const SimModel& f, const SimState
     const double speed =
         modelled ? speed_of(f.speed, job_class, type, gpus, at.tier, at.nodes, at.servers, at.by)
                  : f.speed_on(s.job[slot], node);
-    const bool slower = speed < out.rate || (speed == out.rate && type < out.type);
+    const bool slower = speed < out.rate || (speed == out.rate && type < out.slowest_type);
     if (!any || slower) out = {speed, type};
     any = true;
   }
   // The rate of a job without a measured model is proportional to its number of workers.
-  if (!modelled && s.shape[slot] != kNone) out.rate *= share_of_request(f.jobs.shapes, s, slot);
+  if (!modelled && s.shape[slot] != kNone)
+    out.rate *= held_share_of_first_group(f.jobs.shapes, s, slot);
   // The rate is 0 if the job's neural network does not fit on the GPUs. Schedulers should not start
   // it there; if one does, the job runs slowly but ends.
   if (!(out.rate > kMinRate)) out.rate = kMinRate;
@@ -160,7 +161,7 @@ YARD_HD inline void begin_run(const SimModel& f, SimState& s, int32_t slot) {
   s.isolated_rate[slot] = alone.rate;
   s.tier[slot] = static_cast<uint8_t>(at.tier);
   if (f.speed.num_classes > 0 && at.gpus <= f.speed.max_gpus) {
-    s.traffic[slot] = link_bytes_per_s(f.speed, f.jobs.speed_class[s.job[slot]], alone.type,
+    s.traffic[slot] = link_bytes_per_s(f.speed, f.jobs.speed_class[s.job[slot]], alone.slowest_type,
                                        at.gpus, at.tier, at.nodes, at.servers, at.by);
   }
   s.nodes_with_gpus[slot] = at.nodes;
@@ -229,7 +230,7 @@ YARD_HD inline double contended_rate(const SimModel& f, const SimState& s, int32
     }
     if (worst > 1) {
       const PlacementFootprint at = footprint_of(f, s, slot);
-      const int32_t type = find_isolated_rate(f, s, slot, at).type;
+      const int32_t type = find_isolated_rate(f, s, slot, at).slowest_type;
       const double share = exchange_share(f.speed, f.jobs.speed_class[s.job[slot]], type, at.gpus,
                                           at.tier, at.nodes, at.servers, at.by);
       rate *= contention_throughput_factor(share, worst);
@@ -248,7 +249,8 @@ YARD_HD inline double contended_rate(const SimModel& f, const SimState& s, int32
       f.speed.class_kind[f.jobs.speed_class[s.job[slot]]] >= 0) {
     const PlacementFootprint at = footprint_of(f, s, slot);
     if (at.gpus > 0 && at.gpus <= f.speed.max_gpus) {
-      rate *= colocation_factor(f, s, slot, find_isolated_rate(f, s, slot, at).type, at.gpus);
+      rate *=
+          colocation_factor(f, s, slot, find_isolated_rate(f, s, slot, at).slowest_type, at.gpus);
     }
   }
   if (f.spec.overloads && f.jobs.shapes.num_shapes > 0) {  // without shapes no job requests CPUs

@@ -7,7 +7,7 @@
 
 namespace yard {
 
-void reserve_slots(const SimModel& fixed, SimState& s, int32_t count) {
+void reserve_first_slots(const SimModel& fixed, SimState& s, int32_t count) {
   YARD_CHECK(s.head->high_water == 0, "a slot is already used");
   while (s.head->high_water < count) {
     // A policy may look up a slot that it remembers, to see that its job is gone.
@@ -83,7 +83,7 @@ int32_t restore_job(const SimModel& fixed, SimState& s, const LiveJob& live, int
   YARD_CHECK(!plain || sum == s.gpus[slot], "a job holds another number of GPUs than it requests");
   s.first_part[slot] = chain;
   if (speed == 0) speed = 1;  // CPUs alone
-  if (!plain) speed *= share_of_request(fixed.jobs.shapes, s, slot);
+  if (!plain) speed *= held_share_of_first_group(fixed.jobs.shapes, s, slot);
   s.rate[slot] = speed;
   if (live.phase == Phase::kRunning && live.worked_us >= 0) {
     // Up to the present run. It may have had another speed.

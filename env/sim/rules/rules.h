@@ -122,7 +122,7 @@ YARD_HD inline void start(const SimModel& f, SimState& s, int32_t slot, const Pi
   if (speed == 0) speed = 1;  // CPUs alone
   s.rate[slot] = f.rated ? find_isolated_rate(f, s, slot, footprint_of(f, s, slot)).rate
                  : plain ? speed
-                         : speed * share_of_request(f.jobs.shapes, s, slot);
+                         : speed * held_share_of_first_group(f.jobs.shapes, s, slot);
   s.phase[slot] = ready_us > h.now_us ? Phase::kStarting : Phase::kRunning;
   s.since_us[slot] = h.now_us;
   s.until_us[slot] = ready_us;
@@ -137,7 +137,7 @@ YARD_HD inline void start(const SimModel& f, SimState& s, int32_t slot, const Pi
   } else if (f.rated) {
     mark_neighbours_stale(f, s, slot);  // the starting job reserves CPUs
   }
-  mark_dirty(s, slot);
+  mark_next_event_stale(s, slot);
 }
 
 // Gives back all resources that the job holds.
@@ -204,7 +204,7 @@ YARD_HD inline void refresh_rates(const SimModel& f, SimState& s) {
     if (rate == s.rate[slot]) continue;
     update_progress_to_now(f, s, slot);
     s.rate[slot] = rate;
-    mark_dirty(s, slot);
+    mark_next_event_stale(s, slot);
     mark_changed(s, slot);  // the job's remaining time as a line (work_left_line) is outdated
   }
   h.num_stale = 0;
@@ -227,7 +227,7 @@ YARD_HD inline void preempt(const SimModel& f, SimState& s, int32_t slot) {
   ++s.preempted[slot];
   ++s.head->preemptions;
   requeue_job(s, slot);
-  mark_dirty(s, slot);
+  mark_next_event_stale(s, slot);
 }
 
 // Ends a job early: the job leaves its GPUs at once and saves nothing. The next event, at the same
@@ -238,7 +238,7 @@ YARD_HD inline void end_early(const SimModel& f, SimState& s, int32_t slot) {
   s.ended[slot] = 1;
   s.phase[slot] = Phase::kStopping;
   s.until_us[slot] = s.head->now_us;
-  mark_dirty(s, slot);
+  mark_next_event_stale(s, slot);
 }
 
 // --- jobs arrive ---------------------------------------------------------------------------------
@@ -372,7 +372,7 @@ YARD_HD inline void unblock_dependents(const SimModel& f, SimState& s, int32_t j
 // --- GPUs go down and come back ------------------------------------------------------------------
 
 // Returns the number of whole GPUs that a job holds, without shares of GPUs.
-YARD_HD inline int32_t held_gpus(const SimModel& f, const SimState& s, int32_t slot) {
+YARD_HD inline int32_t held_whole_gpus(const SimModel& f, const SimState& s, int32_t slot) {
   int32_t gpus = 0;
   for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {
     if (!is_gpu_share(f, s, slot, p)) gpus += count_bits(s.part_mask[p]);
@@ -387,14 +387,14 @@ YARD_HD inline void fail(const SimModel& f, SimState& s, int32_t slot) {
   if (s.phase[slot] == Phase::kRunning) {
     update_progress_to_now(f, s, slot);
     const int64_t lost_us = (now_us - s.run_start_us[slot]) % f.costs.checkpoint_us;
-    s.head->lost_time_us += WideUs{lost_us} * held_gpus(f, s, slot);
+    s.head->lost_time_us += WideUs{lost_us} * held_whole_gpus(f, s, slot);
     s.work_done_us[slot] = s.checkpointed_us[slot];
   }
   release(f, s, slot);
   ++s.failed[slot];
   ++s.head->failures;
   requeue_job(s, slot);
-  mark_dirty(s, slot);
+  mark_next_event_stale(s, slot);
   mark_changed(s, slot);
 }
 

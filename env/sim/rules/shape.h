@@ -29,8 +29,8 @@ YARD_HD inline int32_t num_groups(const ShapeColumns& h, int32_t shape) {
 }
 
 // Returns whether a job of this shape can run with `tasks` tasks of the group.
-YARD_HD inline bool has_enough_tasks(const ShapeColumns& h, int32_t shape, int32_t group,
-                                     int32_t tasks) {
+YARD_HD inline bool is_legal_task_count(const ShapeColumns& h, int32_t shape, int32_t group,
+                                        int32_t tasks) {
   const int32_t r = h.first_group[shape] + group;
   return tasks >= h.min_tasks[r] && tasks <= h.max_tasks[r];
 }
@@ -45,7 +45,8 @@ YARD_HD inline int32_t gpu_milli_on_node(const SimModel& f, int32_t node, const 
 }
 
 // Returns the number of tasks of its first group that a job holds, divided by the requested number.
-YARD_HD inline double share_of_request(const ShapeColumns& h, const SimState& s, int32_t slot) {
+YARD_HD inline double held_share_of_first_group(const ShapeColumns& h, const SimState& s,
+                                                int32_t slot) {
   const int32_t asked = tasks_of(h, s.shape[slot], 0);
   int32_t given = 0;
   for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {
@@ -61,7 +62,7 @@ YARD_HD inline bool is_gpu_share(const SimModel& f, const SimState& s, int32_t s
 }
 
 // Returns the kinds, as bits, which do not fit on one GPU of the node together with `kind`.
-YARD_HD inline uint64_t conflicting_kinds(const SimModel& f, int32_t node, int32_t kind) {
+YARD_HD inline uint64_t conflicting_kind_bits(const SimModel& f, int32_t node, int32_t kind) {
   const ShapeColumns& h = f.jobs.shapes;
   return kind == kNone ? 0 : h.conflicts[f.spec.node_type[node] * h.num_kinds + kind];
 }
@@ -120,7 +121,7 @@ struct NodeLedger {
     if (need.cpu_milli > cpu_milli_left || need.mem_mib > mem_mib_left) return false;
     const int32_t wanted = gpu_milli_on_node(f, node, need), gpu0 = f.spec.node_gpu0[node];
     // Tasks of the same job never conflict, because conflicts were measured between two jobs.
-    const uint64_t conflicts = conflicting_kinds(f, node, need.kind);
+    const uint64_t conflicts = conflicting_kind_bits(f, node, need.kind);
     int32_t best = kNone;
     for (uint64_t rest = shared; rest != 0; rest &= rest - 1) {
       const int32_t gpu = lowest_set_bit_index(rest);
@@ -220,7 +221,7 @@ YARD_HD inline bool fits_shape(const SimModel& f, const SimState& s, int32_t sha
     for (int32_t i = 0; i < num_pieces; ++i) {
       if (pieces[i].group == g) sum += pieces[i].tasks;
     }
-    if (!has_enough_tasks(h, shape, g, sum)) return false;
+    if (!is_legal_task_count(h, shape, g, sum)) return false;
   }
   for (int32_t i = 0; i < num_pieces; ++i) {
     const Piece& p = pieces[i];

@@ -12,12 +12,12 @@ World::World(const SimModel& fixed, int32_t slots, std::pmr::memory_resource* me
   reset(0, 0);
 }
 
-void World::rebuild_event_queue() {
+void World::invalidate_event_queue() {
   event_queue_.clear(sizes_.slots);
   for (int32_t slot = 0; slot < state_.head->high_water; ++slot) {
     const Phase phase = state_.phase[slot];
     if (phase == Phase::kStarting || phase == Phase::kRunning || phase == Phase::kStopping) {
-      mark_dirty(state_, slot);
+      mark_next_event_stale(state_, slot);
     }
   }
 }

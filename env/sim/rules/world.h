@@ -27,7 +27,7 @@ class World {
   // Copies the state of `other`. Requires: both worlds have equal sizes.
   void copy_from(const World& other) {
     copy_state(sizes_, other.state_, state_);
-    rebuild_event_queue();
+    invalidate_event_queue();
   }
 
   const SimModel& fixed() const { return fixed_; }
@@ -37,14 +37,14 @@ class World {
   EventQueue& event_queue() { return event_queue_; }
 
   // Returns the state's bytes, to save and restore a World within this program. Call
-  // rebuild_event_queue() after restoring the bytes.
+  // invalidate_event_queue() after restoring the bytes.
   std::span<std::byte> raw_state() { return {block_.data()->bytes, state_bytes(sizes_)}; }
   std::span<const std::byte> raw_state() const {
     return {block_.data()->bytes, state_bytes(sizes_)};
   }
 
   // Makes the next advance() rebuild the event queue.
-  void rebuild_event_queue();
+  void invalidate_event_queue();
 
   bool advance(const Truth& truth) { return yard::advance(fixed_, truth, state_, event_queue_); }
 

@@ -11,10 +11,10 @@ namespace yard {
 namespace {
 
 // Returns the run times for the oracle levels: exact, or with a log-normal error (kNoisyOracle).
-std::vector<int64_t> oracle_work(const Replay& replay, Level level) {
+std::vector<int64_t> oracle_work(const Replay& replay, InformationLevel level) {
   const int64_t* work_us = replay.workload.truth().work_us;
   std::vector<int64_t> seen_us(work_us, work_us + replay.workload.size());
-  for (size_t j = 0; level == Level::kNoisyOracle && j < seen_us.size(); ++j) {
+  for (size_t j = 0; level == InformationLevel::kNoisyOracle && j < seen_us.size(); ++j) {
     Rng rng = Rng{replay.seed}.split(0x6E6F697365).split(j);
     const double factor = std::exp(replay.oracle_noise * rng.normal());
     seen_us[j] = std::max<int64_t>(1, std::llround(static_cast<double>(seen_us[j]) * factor));
@@ -74,9 +74,9 @@ Outcome replay_default(const Replay& replay, const NoConfig&) {
   World world(replay.fixed, replay.end_job - replay.first_job);
   world.reset(replay.first_job, replay.end_job);
   SimState& s = world.state();
-  const Level level = replay.decider->level();
+  const InformationLevel level = replay.decider->level();
   std::vector<int64_t> oracle_work_us;
-  if (level >= Level::kNoisyOracle) oracle_work_us = oracle_work(replay, level);
+  if (level >= InformationLevel::kNoisyOracle) oracle_work_us = oracle_work(replay, level);
   SpeedEstimator speeds(world.fixed(), replay.speeds, replay.speed_noise, replay.seed);
   const View view(world.fixed(), s, level, oracle_work_us.data(), speeds.estimates_for_views());
   const Truth truth = replay.truth();
@@ -112,7 +112,7 @@ Outcome replay_default(const Replay& replay, const NoConfig&) {
     if (replay.watch) replay.watch(s);
     throw_if_interrupted();
   }
-  out.close(*s.head);
+  out.copy_totals_from(*s.head);
   return out;
 }
 

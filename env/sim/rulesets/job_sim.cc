@@ -11,13 +11,13 @@ RuleSetSimByJob::RuleSetSimByJob(const Replay& replay, std::string rules)
 
 void RuleSetSimByJob::advance_to(int64_t at_us) {
   YARD_CHECK(at_us >= s_.head->now_us, "the clock runs backwards");
-  if (at_us > s_.head->now_us && s_.head->num_changed > 0) call_watch();
+  if (at_us > s_.head->now_us && s_.head->num_changed > 0) close_event();
   pass_time(world_.fixed(), s_, at_us);
 }
 
 void RuleSetSimByJob::end_event() {
   ++out_.decisions;
-  call_watch();
+  close_event();
 }
 
 void RuleSetSimByJob::arrive(int32_t j) {

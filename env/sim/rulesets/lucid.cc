@@ -132,7 +132,7 @@ class Preemptive {
       while (sim_.next_arrival_s() <= now_s_) add(sim_.arrive());
       const bool decides = by_remaining_ || now_s_ % config_.round_s == 0;
       if (decides) decide();
-      find_next_events(!decides);
+      find_next_arrival(!decides);
       sim_.end_event();
     }
     return sim_.outcome_at_end();
@@ -188,7 +188,7 @@ class Preemptive {
 
   void add(int32_t slot) {
     Entry entry{.submit_s = s_.submit_us[slot] / RuleSetSimBySlot::kUsPerS,
-                .left_s = sim_.run_s(slot),
+                .left_s = sim_.total_run_s(slot),
                 .turn = ++turn_,
                 .slot = slot,
                 .gpus = s_.gpus[slot]};
@@ -223,7 +223,7 @@ class Preemptive {
   }
 
   // Finds the next ticks to play. `undecided`: the next round has to handle the present events.
-  void find_next_events(bool undecided) {
+  void find_next_arrival(bool undecided) {
     end_s_ = kNever;
     int64_t due_s = undecided ? now_s_ : kNever;
     for (const Entry& entry : list_) {
@@ -260,7 +260,7 @@ class Preemptive {
 
 Outcome replay_lucid(const Replay& replay, const Config& config) {
   std::optional<Consolidate> consolidate;
-  if (check_supported("lucid", replay.policy, replay.placement) == "consolidate") {
+  if (placement_if_supported("lucid", replay.policy, replay.placement) == "consolidate") {
     consolidate.emplace(replay.fixed.spec);
   }
   RuleSetSimBySlot stage(replay, "lucid", RuleSetSimBySlot::Submission::kCut);

@@ -128,7 +128,7 @@ class Muri {
     const Job& job = jobs_[static_cast<size_t>(sim_.state().job[slot])];
     const bool said = job.iterations > 0 && job.iteration_ms > 0;
     const double iterations =
-        said ? job.iterations : static_cast<double>(sim_.run_us(slot)) / kUsPerS;
+        said ? job.iterations : static_cast<double>(sim_.total_run_us(slot)) / kUsPerS;
     const double iteration_ms = said ? job.iteration_ms : 1000;
     Entry entry{.left = iterations,
                 .iteration_s = iteration_ms * config_.slowdown / 1000,

@@ -190,7 +190,7 @@ class Rounds {
     one.placement.clear();
     int32_t count = spec_.max_node_gpus, from = 0;
     for (int32_t left = sim_.gpus(j); left > 0;) {
-      const int32_t node = map.first_node_with_free(s_, count, from);
+      const int32_t node = map.first_node_with_at_least(s_, count, from);
       from = node == kNone ? 0 : node + 1;
       if (node == kNone) {
         --count;

@@ -17,7 +17,7 @@ SimModel without_costs(SimModel fixed) {
 PublishedRulesSim::PublishedRulesSim(const Replay& replay, std::string rules)
     : replay_(replay),
       rules_(std::move(rules)),
-      placement_(check_supported(rules_, replay.policy, replay.placement)),
+      placement_(placement_if_supported(rules_, replay.policy, replay.placement)),
       world_(without_costs(replay.fixed), replay.end_job - replay.first_job),
       s_(world_.state()),
       pieces_(static_cast<size_t>(replay.fixed.spec.num_nodes)) {
@@ -67,7 +67,7 @@ void PublishedRulesSim::remove_job(int32_t slot) {
   open_ -= replay_.workload.scored(s_.job[slot]);
 }
 
-void PublishedRulesSim::call_watch() {
+void PublishedRulesSim::close_event() {
   StateHeader& h = *s_.head;
   // These rules keep their own agenda and need no dirty slots.
   for (int32_t i = 0; i < h.num_dirty; ++i) s_.is_dirty[s_.dirty[i]] = 0;
@@ -75,7 +75,7 @@ void PublishedRulesSim::call_watch() {
   ++out_.events;
   if (replay_.watch) replay_.watch(s_);
   throw_if_interrupted();
-  clear_changed_slots(s_);
+  clear_changes_and_free_finished_slots(s_);
 }
 
 void PublishedRulesSim::throw_stuck() const {
@@ -84,7 +84,7 @@ void PublishedRulesSim::throw_stuck() const {
 }
 
 Outcome PublishedRulesSim::finish_replay() {
-  out_.close(*s_.head);
+  out_.copy_totals_from(*s_.head);
   return std::move(out_);
 }
 

@@ -23,9 +23,9 @@ class PublishedRulesSim {
   [[noreturn]] void throw_stuck() const;
 
  protected:
-  // Begins at the first submission, without jobs. Throws InputError as check_supported() does, for
-  // policies with settings, for jobs without GPUs and, unless Info::by_types, for GPUs whose speed
-  // is not 1.
+  // Begins at the first submission, without jobs. Throws InputError as placement_if_supported()
+  // does, for policies with settings, for jobs without GPUs and, unless Info::by_types, for GPUs
+  // whose speed is not 1.
   PublishedRulesSim(const Replay& replay, std::string rules);
 
   // Starts a job on free GPUs in node order, on nodes marked in `allowed` (M); null: on any node.
@@ -33,7 +33,7 @@ class PublishedRulesSim {
   // Removes a running or waiting job from the state.
   void remove_job(int32_t slot);
   // Ends an event by showing the state to Replay::watch.
-  void call_watch();
+  void close_event();
   Outcome finish_replay();
 
   const Replay& replay_;

@@ -41,7 +41,7 @@ struct Outcome {
   bool counts_edits = false;  // whether migrations and rapid_repreemptions were counted
 
   // Copies the totals of the final state.
-  void close(const StateHeader& head) {
+  void copy_totals_from(const StateHeader& head) {
     end_us = head.now_us;
     held_time_us = head.held_time_us;
     lost_time_us = head.lost_time_us;
@@ -63,7 +63,8 @@ struct Replay {
   std::string placement;
   Settings settings;
   Decider* decider = nullptr;  // the scheduler under rule set `default`
-  double oracle_noise = 0.25;  // standard deviation of the log error at Level::kNoisyOracle
+  double oracle_noise =
+      0.25;  // standard deviation of the log error at InformationLevel::kNoisyOracle
   SpeedInformation speeds = SpeedInformation::kExact;
   double speed_noise = 0.25;  // standard deviation of the log error at SpeedInformation::kNoisy
   uint64_t seed = 1;
@@ -128,7 +129,7 @@ class FunctionRuleSet final : public RuleSet {
 // For rule sets with their own schedulers: returns `placement` or, if empty, the first placement of
 // the rule set. Throws InputError unless the rule set lists `policy` and `placement`. A listed name
 // such as "dlas-gpu-N" matches any number N.
-std::string check_supported(const std::string& rules, const std::string& policy,
-                            const std::string& placement);
+std::string placement_if_supported(const std::string& rules, const std::string& policy,
+                                   const std::string& placement);
 
 }  // namespace yard

@@ -10,10 +10,10 @@ RuleSetSimBySlot::RuleSetSimBySlot(const Replay& replay, std::string rules, Subm
       work_us_(replay.workload.truth().work_us) {
   if (submission_ == Submission::kCut) s_.head->now_us -= s_.head->now_us % kUsPerS;
   out_.begin_us = s_.head->now_us;
-  find_next_events();
+  find_next_arrival();
 }
 
-void RuleSetSimBySlot::find_next_events() {
+void RuleSetSimBySlot::find_next_arrival() {
   const StateHeader& h = *s_.head;
   if (h.arrived == h.end_job) {
     arrival_us_ = arrival_s_ = kNever;
@@ -24,7 +24,7 @@ void RuleSetSimBySlot::find_next_events() {
   arrival_s_ = (arrival_us_ + up_us) / kUsPerS;
 }
 
-int64_t RuleSetSimBySlot::run_us(int32_t slot) const {
+int64_t RuleSetSimBySlot::total_run_us(int32_t slot) const {
   const int64_t run_us = work_us_[s_.job[slot]];
   if (run_us >= 0) return run_us;
   throw InputError("trace", "run times (rule set " + rules_ + " does not support profiles)",
@@ -38,7 +38,7 @@ void RuleSetSimBySlot::begin_event(int64_t at_s) {
 
 int32_t RuleSetSimBySlot::arrive() {
   const int32_t slot = yard::arrive(world_.fixed(), s_, s_.head->arrived++);
-  find_next_events();
+  find_next_arrival();
   return slot;
 }
 

@@ -36,14 +36,14 @@ class RuleSetSimBySlot : public PublishedRulesSim {
   int64_t next_arrival_us() const { return arrival_us_; }
   int64_t next_arrival_s() const { return arrival_s_; }
   // Returns the job's run time. Throws InputError if the trace has none.
-  int64_t run_us(int32_t slot) const;
+  int64_t total_run_us(int32_t slot) const;
   // Returns the job's run time, rounded down to seconds.
-  int64_t run_s(int32_t slot) const { return run_us(slot) / kUsPerS; }
+  int64_t total_run_s(int32_t slot) const { return total_run_us(slot) / kUsPerS; }
 
   // begin_event() and end_event() enclose the calls of the functions below in one event.
   void begin_event(int64_t at_s);
   void begin_event_us(int64_t at_us) { pass_time(world_.fixed(), s_, at_us); }
-  void end_event() { call_watch(); }
+  void end_event() { close_event(); }
 
   int32_t arrive();  // requires: the next submission is due
   // Starts a job on `pieces`, of which at most one is on each node.
@@ -65,7 +65,7 @@ class RuleSetSimBySlot : public PublishedRulesSim {
   Outcome outcome_at_end();
 
  private:
-  void find_next_events();
+  void find_next_arrival();
 
   Submission submission_;
   const int64_t* work_us_;

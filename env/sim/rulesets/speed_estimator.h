@@ -61,7 +61,7 @@ class SpeedEstimator {
     double work_done_us = 0;
     int32_t job = kNone, kind = kNone, type = 0, gpus = 0, nodes = 0;  // kind kNone: without tables
     Tier tier = Tier::kIsland;
-    double share_of_request = 1;  // share of the requested workers that the job holds
+    double held_share_of_first_group = 1;  // share of the requested workers that the job holds
     // Kinds of other jobs on the job's most shared node, each with its share of the node's GPUs.
     std::vector<std::pair<int32_t, double>> neighbours;
     double learned_rate = -1;  // rate from which learn() last learned in this run
@@ -112,7 +112,7 @@ class SpeedEstimator {
   // coarsest grouping of observations.
   std::vector<Mean> of_cell_, of_spread_, of_type_, of_base_;  // (K, T, N, S), (K, T, B), ...
   std::vector<Mean> crowded_;   // (K, T)  means with co-located jobs, used until a job runs alone
-  std::vector<double> loss_;    // (T, K, K)  time lost, weighted as in interference_ppb()
+  std::vector<double> loss_;    // (T, K, K)  time lost, weighted as in added_time_ppb()
   std::vector<Mean> of_model_;  // (rows, types of the cluster)
   // (C) Reference of a class's work: GPUs, GPU type (kNone: not in the cluster), and span.
   std::vector<int32_t> reference_gpus_, reference_type_, reference_span_;

@@ -54,7 +54,7 @@ class Dlas {
       if (mode_.starvation > 0) changed = promote() || changed;
       // If nothing changed, all jobs keep what they have: running jobs go before waiting ones.
       if (changed) allocate();
-      find_next_events();
+      find_next_arrival();
       sim_.end_event();
     }
   }
@@ -101,8 +101,9 @@ class Dlas {
   void add(int32_t slot) {
     const auto at = static_cast<size_t>(slot);
     if (by_slot_.size() <= at) by_slot_.resize(at + 1);
-    by_slot_[at] = {
-        .left_s = sim_.run_s(slot), .wait_from_s = now_s_, .request_class = s_.request_class[slot]};
+    by_slot_[at] = {.left_s = sim_.total_run_s(slot),
+                    .wait_from_s = now_s_,
+                    .request_class = s_.request_class[slot]};
     queues_[0].joined.push_back({.slot = slot, .gpus = s_.gpus[slot]});
   }
 
@@ -298,7 +299,7 @@ class Dlas {
 
   // --- next events
 
-  void find_next_events() {
+  void find_next_arrival() {
     end_s_ = jump_s_ = demote_s_ = kNever;
     for (size_t k = 0; k < kQueues; ++k) {
       for (const Running& r : queues_[k].running) {

@@ -50,7 +50,7 @@ void add_profiles_from_cluster_spec(const ClusterSpec& cluster, int32_t max_gpus
         }
       }
       for (const auto& [other_name, other] : cluster.models) {
-        const auto rate_left = [](const ModelTraits& one, const ModelTraits& neighbour) {
+        const auto rate_left = [](const ModelSlowdowns& one, const ModelSlowdowns& neighbour) {
           return 1 / (1 + one.sensitivity * neighbour.pressure);
         };
         out.pairs.push_back({kSource,

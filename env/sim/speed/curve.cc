@@ -99,7 +99,7 @@ double SpeedCurve::form_iteration_s(double batch, int32_t gpus, int32_t spread,
 }
 
 double SpeedCurve::form_steps_per_s(double batch, int32_t gpus, int32_t spread) const {
-  return steps_per_iteration(gpus) / form_iteration_s(batch, gpus, spread);
+  return worker_steps_per_iteration(gpus) / form_iteration_s(batch, gpus, spread);
 }
 
 // Returns the time of one part without exchange: measured on one GPU, else by the form.
@@ -116,8 +116,8 @@ double SpeedCurve::compute_s(double local_batch) const {
 }
 
 // Returns the speed at a number of GPUs with measured `batches`.
-SpeedCurve::KnownSpeed SpeedCurve::known_speed(double batch, int32_t gpus, const Batches& batches,
-                                               int32_t spread) const {
+SpeedCurve::AnchorSpeed SpeedCurve::anchor_speed(double batch, int32_t gpus, const Batches& batches,
+                                                 int32_t spread) const {
   const GradientAccumulation parts = split_by_rows(batch, gpus);
   const double m = parts.local_batch;
   const double sync = sync_s(gpus, spread);
@@ -138,14 +138,14 @@ SpeedCurve::KnownSpeed SpeedCurve::known_speed(double batch, int32_t gpus, const
     if (below->second <= 0 || above->second <= 0) time_s = 0;
   }
   if (time_s <= 0) return {0, exact};
-  return {steps_per_iteration(gpus) / (time_s + (parts.count - 1) * compute_s(m)), exact};
+  return {worker_steps_per_iteration(gpus) / (time_s + (parts.count - 1) * compute_s(m)), exact};
 }
 
-SpeedCurve::Anchors SpeedCurve::known_speeds_by_gpus(double batch, int32_t spread) const {
+SpeedCurve::Anchors SpeedCurve::anchor_speeds_by_gpus(double batch, int32_t spread) const {
   const auto& own = runs_[static_cast<size_t>(spread)];
   const auto& runs = own.empty() && spread != 0 ? across_ : own;
   Anchors out;
-  for (const auto& [gpus, batches] : runs) out[gpus] = known_speed(batch, gpus, batches, spread);
+  for (const auto& [gpus, batches] : runs) out[gpus] = anchor_speed(batch, gpus, batches, spread);
   return out;
 }
 
@@ -184,7 +184,7 @@ SpeedCurve::Rates SpeedCurve::steps_per_s(double batch, int32_t max_gpus) const 
   size_t measured = 0;  // the first measured spread
   for (size_t i = 0; i < kSpreads; ++i) {
     const auto spread = static_cast<int32_t>(i);
-    known[i] = known_speeds_by_gpus(batch, spread);
+    known[i] = anchor_speeds_by_gpus(batch, spread);
     if (known[i].empty()) continue;
     out[i] = interpolate(batch, spread, known[i], max_gpus);
     if (known[measured].empty()) measured = i;

@@ -37,7 +37,7 @@ class SpeedCurve {
   const PolluxForm& form() const { return form_; }
 
   // Returns steps/s for 0 (0 steps/s) to `max_gpus` GPUs, by spread. `batch` is a batch size as
-  // ModelProfile::batch_size_of() returns it.
+  // ModelProfile::identifying_batch_size() returns it.
   using Rates = std::array<std::vector<double>, kSpreads>;  // (spread, N)
   Rates steps_per_s(double batch, int32_t max_gpus) const;
 
@@ -47,24 +47,25 @@ class SpeedCurve {
                           double exchange_time_factor = 1) const;
 
  private:
-  struct KnownSpeed {
+  struct AnchorSpeed {
     double steps_per_s = 0;
     bool exact = false;  // whether the speed was measured with this batch size
   };
-  using Batches = std::map<double, double>;       // local batch -> iteration [s]; 0: no fit
-  using Anchors = std::map<int32_t, KnownSpeed>;  // known speeds by number of GPUs
+  using Batches = std::map<double, double>;        // local batch -> iteration [s]; 0: no fit
+  using Anchors = std::map<int32_t, AnchorSpeed>;  // known speeds by number of GPUs
   struct GradientAccumulation {
     double count = 1;  // an integer
     double local_batch = 1;
   };
 
   GradientAccumulation split_by_rows(double batch, int32_t gpus) const;
-  double steps_per_iteration(int32_t gpus) const { return weak_ ? gpus : 1; }
+  double worker_steps_per_iteration(int32_t gpus) const { return weak_ ? gpus : 1; }
   double sync_s(int32_t gpus, int32_t spread) const;
   double form_steps_per_s(double batch, int32_t gpus, int32_t spread) const;
   double compute_s(double local_batch) const;
-  KnownSpeed known_speed(double batch, int32_t gpus, const Batches& batches, int32_t spread) const;
-  Anchors known_speeds_by_gpus(double batch, int32_t spread) const;
+  AnchorSpeed anchor_speed(double batch, int32_t gpus, const Batches& batches,
+                           int32_t spread) const;
+  Anchors anchor_speeds_by_gpus(double batch, int32_t spread) const;
   std::vector<double> interpolate(double batch, int32_t spread, const Anchors& anchors,
                                   int32_t max_gpus) const;
 

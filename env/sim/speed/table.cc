@@ -23,7 +23,8 @@ bool has_server_runs(const ModelProfile& profile, const std::string& gpu_type) {
 // Returns the batch size of a kind: the job's if it and the profile have one, else the median.
 double batch_for(const ModelProfile& profile, int32_t batch) {
   std::vector<double> batches;
-  for (const MeasuredRun& run : profile.runs) batches.push_back(profile.batch_size_of(run));
+  for (const MeasuredRun& run : profile.runs)
+    batches.push_back(profile.identifying_batch_size(run));
   const auto is_known = [](double one) { return std::abs(one - 1) > 1e-6; };
   if (batch > 0 && std::ranges::any_of(batches, is_known)) return batch;
   const auto middle = batches.begin() + static_cast<std::ptrdiff_t>(batches.size() / 2);
@@ -48,14 +49,15 @@ const ModelProfile* SpeedTable::find(const std::string& model, int32_t batch) co
   for (const ModelProfile& profile : profiles_->models) {
     if (plain.empty() || normalised_model_name(profile.model) != plain) continue;
     for (const MeasuredRun& run : profile.runs) {
-      if (std::abs(profile.batch_size_of(run) - batch) < 0.5) return &profile;
+      if (std::abs(profile.identifying_batch_size(run) - batch) < 0.5) return &profile;
       if (first == nullptr) first = &profile;  // profiles measured with servers only have no runs
     }
   }
   return first;
 }
 
-std::vector<std::string> SpeedTable::measured_gpu_types(const ModelProfile& profile, double batch) {
+std::vector<std::string> SpeedTable::ranked_reference_gpu_types(const ModelProfile& profile,
+                                                                double batch) {
   std::vector<std::string> out;
   const auto add = [&](const std::string& type) {
     if (has_runs(profile, type) && std::ranges::count(out, type) == 0) out.push_back(type);
@@ -102,8 +104,8 @@ double SpeedTable::gradient_bytes(const ModelProfile& profile) const {
   return profile.gradient_bytes;
 }
 
-double SpeedTable::exchange_time_over_measured(const ModelVariant& kind, Tier tier, int32_t gpus,
-                                               int32_t nodes) const {
+double SpeedTable::exchange_time_ratio_to_measured(const ModelVariant& kind, Tier tier,
+                                                   int32_t gpus, int32_t nodes) const {
   const Tier measured = tier <= Tier::kNode ? Tier::kNode : Tier::kRack;
   const Link& from = options_.links[static_cast<size_t>(measured)];
   const Link& to = options_.links[static_cast<size_t>(tier)];
@@ -126,7 +128,7 @@ SpeedTable::Cell SpeedTable::cell(const SpeedCurve& curve, const SpeedCurve::Rat
   const int32_t spread = node_spread_class(nodes);
   const double measured = rates[static_cast<size_t>(spread)][static_cast<size_t>(gpus)];
   if (gpus < 2) return {measured, 0};
-  const double longer = exchange_time_over_measured(kind, tier, gpus, nodes);
+  const double longer = exchange_time_ratio_to_measured(kind, tier, gpus, nodes);
   const auto form_s = [&](double times) {
     return curve.form_iteration_s(kind.batch, gpus, spread, times);
   };
@@ -134,7 +136,7 @@ SpeedTable::Cell SpeedTable::cell(const SpeedCurve& curve, const SpeedCurve::Rat
 }
 
 void SpeedTable::add_synchronous_rates(const ModelVariant& kind) {
-  const std::string reference = measured_gpu_types(*kind.profile, kind.batch).front();
+  const std::string reference = ranked_reference_gpu_types(*kind.profile, kind.batch).front();
   for (const GpuType& type : options_.types) {
     const SpeedCurve* curve = curve_of(*kind.profile, lower_case(type.name));
     const double factor = curve != nullptr ? 1 : type.speed / type_speed(reference);
@@ -231,7 +233,7 @@ int32_t SpeedTable::class_of(const std::string& model, int32_t batch, int32_t gp
   const auto [it, fresh] = class_index_.try_emplace(std::pair(kind, gpus), 0);
   if (!fresh) return it->second;
   const ModelVariant& made = kinds_[static_cast<size_t>(kind)];
-  for (const std::string& type : measured_gpu_types(*profile, made.batch)) {
+  for (const std::string& type : ranked_reference_gpu_types(*profile, made.batch)) {
     const double rate = reference_steps_per_s(made, type, gpus);
     if (rate <= 0) continue;
     it->second = add_job_class(kind, rate);

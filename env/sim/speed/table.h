@@ -78,13 +78,13 @@ class SpeedTable {
 
   const ModelProfile* find(const std::string& model, int32_t batch) const;
   // Returns the measured GPU types, in order of preference as the reference type.
-  std::vector<std::string> measured_gpu_types(const ModelProfile& profile, double batch);
+  std::vector<std::string> ranked_reference_gpu_types(const ModelProfile& profile, double batch);
   double type_speed(const std::string& name) const;
   double gradient_bytes(const ModelProfile& profile) const;
   const SpeedCurve* curve_of(const ModelProfile& profile, const std::string& type);
   // Returns the duration of the kind's exchange over `tier`, divided by the measured exchange's.
-  double exchange_time_over_measured(const ModelVariant& kind, Tier tier, int32_t gpus,
-                                     int32_t nodes) const;
+  double exchange_time_ratio_to_measured(const ModelVariant& kind, Tier tier, int32_t gpus,
+                                         int32_t nodes) const;
   Cell cell(const SpeedCurve& curve, const SpeedCurve::Rates& rates, const ModelVariant& kind,
             Tier tier, int32_t gpus, int32_t nodes) const;
   int32_t kind_of(const ModelProfile& profile, double batch, Pattern pattern, int32_t servers,

@@ -52,7 +52,7 @@ struct SpecColumns {
   const uint8_t* type_shares = nullptr;   // (types)  1: GPUs can be shared; 0: always held whole
   const int32_t* type_mem_mib = nullptr;  // (types)  memory of a GPU; INT32_MAX: not specified
   int32_t num_types = 0;
-  double neighbour_weight = 0;   // w of interference_ppb() (colocation.h); 0: no slowdown
+  double neighbour_weight = 0;   // w of added_time_ppb() (colocation.h); 0: no slowdown
   bool shared_exchange = false;  // whether spread_factor() applies (colocation.h)
   bool one_type = false;         // whether all GPUs of a job must be of one type
 };

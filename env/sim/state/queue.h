@@ -6,7 +6,7 @@
 
 namespace yard {
 
-YARD_HD inline void mark_dirty(SimState& s, int32_t slot) {
+YARD_HD inline void mark_next_event_stale(SimState& s, int32_t slot) {
   if (s.is_dirty[slot]) return;
   s.is_dirty[slot] = 1;
   s.dirty[s.head->num_dirty++] = slot;

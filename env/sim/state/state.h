@@ -135,10 +135,10 @@ struct PartRecord {
 
 // One field of all records in an array, accessed like a column.
 template <class Record, class T>
-class RecordField {
+class RecordColumn {
  public:
-  RecordField() = default;
-  YARD_HD RecordField(Record* records, T Record::*field) : first_(&(records->*field)) {}
+  RecordColumn() = default;
+  YARD_HD RecordColumn(Record* records, T Record::*field) : first_(&(records->*field)) {}
   YARD_HD T& operator[](int64_t i) const {
     return *reinterpret_cast<T*>(reinterpret_cast<std::byte*>(first_) +
                                  i * static_cast<int64_t>(sizeof(Record)));
@@ -148,22 +148,22 @@ class RecordField {
   T* first_ = nullptr;
 };
 template <class T>
-using SlotField = RecordField<SlotRecord, T>;
+using SlotColumn = RecordColumn<SlotRecord, T>;
 template <class T>
-using PartField = RecordField<PartRecord, T>;
+using PartColumn = RecordColumn<PartRecord, T>;
 
 struct SimState {
   StateHeader* head = nullptr;
 
   // slots
   SlotRecord* slot_records = nullptr;  // (S)
-  SlotField<uint32_t> generation;
-  SlotField<Phase> phase;
-  SlotField<uint8_t> is_changed, is_dirty, pinned, ended;
-  SlotField<int32_t> job, gpus, request_class, tenant, shape, first_part, queue_prev, queue_next,
+  SlotColumn<uint32_t> generation;
+  SlotColumn<Phase> phase;
+  SlotColumn<uint8_t> is_changed, is_dirty, pinned, ended;
+  SlotColumn<int32_t> job, gpus, request_class, tenant, shape, first_part, queue_prev, queue_next,
       class_prev, class_next, held_pos, preempted, started;
-  SlotField<double> rate, work_done_us;
-  SlotField<int64_t> since_us, attained_us, until_us, saved_us, submit_us, first_start_us;
+  SlotColumn<double> rate, work_done_us;
+  SlotColumn<int64_t> since_us, attained_us, until_us, saved_us, submit_us, first_start_us;
   int32_t* user = nullptr;             // (S)  index of the user; kNone: not in the trace
   int32_t* failed = nullptr;           // (S or 0)  number of failures that stopped the job
   int64_t* run_start_us = nullptr;     // (S or 0)  time when the job last began to run
@@ -189,8 +189,8 @@ struct SimState {
 
   // parts
   PartRecord* part_records = nullptr;  // (P)
-  PartField<uint64_t> part_mask;
-  PartField<int32_t> part_node, part_next, part_role_group, part_tasks;
+  PartColumn<uint64_t> part_mask;
+  PartColumn<int32_t> part_node, part_next, part_role_group, part_tasks;
 
   // nodes
   uint64_t* free_mask = nullptr;     // (M)  GPUs without an owner

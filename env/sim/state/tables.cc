@@ -290,12 +290,12 @@ void JobTable::add_names(std::span<const Job* const> jobs, JobNames& names) {
   columns_.num_job_names = names.num_names();
 }
 
-JobTable::JobTable(const std::vector<Job>& jobs, const ClusterSpec& spec, PairConflicts conflicts,
-                   JobNames* names)
+JobTable::JobTable(const std::vector<Job>& jobs, const ClusterSpec& spec,
+                   GpuSharingConflicts conflicts, JobNames* names)
     : JobTable(pointers_to(jobs), spec, std::move(conflicts), names) {}
 
 JobTable::JobTable(std::span<const Job* const> jobs, const ClusterSpec& spec,
-                   PairConflicts conflicts, JobNames* names) {
+                   GpuSharingConflicts conflicts, JobNames* names) {
   std::vector<std::array<int32_t, 3>> requests;  // (N)  whole GPUs of the minimum, shape, tenant
   std::vector<int32_t> shape_of_job, tenants;
   Shapes shapes(spec);

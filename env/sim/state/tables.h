@@ -42,7 +42,7 @@ class SpecTable {
 };
 
 // Pairs of job kinds which do not fit on one GPU according to measurements.
-struct PairConflicts {
+struct GpuSharingConflicts {
   static constexpr int32_t kMaxKinds = 64;
   std::vector<int32_t> kind;        // (N)  kNone: no conflicts
   std::vector<uint64_t> conflicts;  // (types, num_kinds)  conflicting kinds, as bits
@@ -54,11 +54,11 @@ class JobTable {
   // Requires: jobs are in order of submission, as in every Trace, and each job can run on an empty
   // cluster `spec` (check_jobs_fit_cluster()). Extends `names`, the numbers of users and job names;
   // null: uses new numbers.
-  JobTable(const std::vector<Job>& jobs, const ClusterSpec& spec, PairConflicts conflicts = {},
-           JobNames* names = nullptr);
+  JobTable(const std::vector<Job>& jobs, const ClusterSpec& spec,
+           GpuSharingConflicts conflicts = {}, JobNames* names = nullptr);
   // Makes the table of the jobs pointed to, which need not outlive the call.
-  JobTable(std::span<const Job* const> jobs, const ClusterSpec& spec, PairConflicts conflicts = {},
-           JobNames* names = nullptr);
+  JobTable(std::span<const Job* const> jobs, const ClusterSpec& spec,
+           GpuSharingConflicts conflicts = {}, JobNames* names = nullptr);
   const JobColumns& columns() const { return columns_; }
 
   // Sets each job's class (N) in the speed table SimModel::speed.

@@ -6,7 +6,7 @@
 
 namespace yard {
 
-Workload::Workload(const Trace& trace, const ClusterSpec& spec, PairConflicts conflicts)
+Workload::Workload(const Trace& trace, const ClusterSpec& spec, GpuSharingConflicts conflicts)
     : jobs_(trace.jobs, spec, std::move(conflicts)) {
   work_us_.reserve(trace.jobs.size());
   scored_.reserve(trace.jobs.size());

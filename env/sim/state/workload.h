@@ -17,7 +17,7 @@ std::vector<Fault> add_fault_ends(std::vector<Fault> faults);
 
 class Workload {
  public:
-  Workload(const Trace& trace, const ClusterSpec& spec, PairConflicts conflicts = {});
+  Workload(const Trace& trace, const ClusterSpec& spec, GpuSharingConflicts conflicts = {});
 
   const JobTable& jobs() const { return jobs_; }
   Truth truth() const {

@@ -10,7 +10,7 @@ namespace yard {
 class Decider {
  public:
   virtual ~Decider() = default;
-  virtual Level level() const = 0;  // level of information of views passed to decide()
+  virtual InformationLevel level() const = 0;  // level of information of views passed to decide()
   virtual void decide(const View& view, Draft& draft) = 0;  // Adds the decided changes to `draft`.
 };
 

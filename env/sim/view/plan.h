@@ -88,7 +88,7 @@ class Draft {
     int32_t node;
     uint64_t mask;
     int32_t group, tasks;
-    VacatingResources leaving;  // before the edit
+    VacatingResourcesOfNode leaving;  // before the edit
   };
   Undo undo_of(int32_t slot, size_t first_part) const;
   bool stop_job(Verb verb, int32_t slot);

@@ -14,7 +14,14 @@ namespace yard {
 
 // Levels of information in rising order: a policy may use its own level and all lower levels
 // (docs/design/rules.md). Results at the oracle levels are bounds.
-enum class Level : uint8_t { kBlind, kHistory, kDistribution, kEstimate, kNoisyOracle, kOracle };
+enum class InformationLevel : uint8_t {
+  kBlind,
+  kHistory,
+  kDistribution,
+  kEstimate,
+  kNoisyOracle,
+  kOracle
+};
 
 // A value that falls linearly with time.
 struct LinearDecrease {
@@ -27,7 +34,7 @@ class View {
  public:
   // `true_work_us` (N) has each job's work at the two oracle levels, and is null at other levels.
   // `estimates` replaces the speed tables; null: the view shows the true tables.
-  YARD_HD View(const SimModel& fixed, const SimState& state, Level level,
+  YARD_HD View(const SimModel& fixed, const SimState& state, InformationLevel level,
                const int64_t* true_work_us = nullptr, const SpeedEstimates* estimates = nullptr)
       : fixed_(&fixed),
         state_(&state),
@@ -35,7 +42,7 @@ class View {
         estimates_(estimates),
         level_(level) {}
 
-  YARD_HD Level level() const { return level_; }
+  YARD_HD InformationLevel level() const { return level_; }
   YARD_HD int64_t now_us() const { return state_->head->now_us; }
   YARD_HD const SpecColumns& spec() const { return fixed_->spec; }
   YARD_HD const Costs& costs() const { return fixed_->costs; }
@@ -52,8 +59,8 @@ class View {
     return fixed_->faults ? state_->down_mask[node] : 0;
   }
 
-  // --- slots [0, capacity()), and the jobs in them
-  YARD_HD int32_t capacity() const { return state_->head->slots; }
+  // --- slots [0, num_slots()), and the jobs in them
+  YARD_HD int32_t num_slots() const { return state_->head->slots; }
   YARD_HD int32_t slot_high_water() const { return state_->head->high_water; }
   YARD_HD int32_t num_waiting() const { return state_->head->waiting; }
   YARD_HD int64_t gpus_requested_by_waiting() const { return state_->head->waiting_gpus; }
@@ -116,7 +123,7 @@ class View {
   // Whether the job requests more than a number of GPUs. If so, the rules use the job's shape.
   YARD_HD bool shaped(int32_t slot) const { return state_->shape[slot] != kNone; }
   // The number of tasks that a job with a shape requests.
-  YARD_HD int32_t num_tasks(int32_t slot) const {
+  YARD_HD int32_t total_requested_tasks(int32_t slot) const {
     int32_t sum = 0;
     for (int32_t g = 0; g < num_groups(slot); ++g) sum += requested_tasks(slot, g);
     return sum;
@@ -158,8 +165,8 @@ class View {
     return job_column_entry(fixed_->jobs.due_us, slot, kNone);
   }
   YARD_HD int64_t submit_us(int32_t slot) const { return state_->submit_us[slot]; }
-  YARD_HD int64_t unchanged_since_us(int32_t slot) const { return state_->since_us[slot]; }
-  YARD_HD int64_t until_us(int32_t slot) const { return state_->until_us[slot]; }
+  YARD_HD int64_t phase_or_rate_since_us(int32_t slot) const { return state_->since_us[slot]; }
+  YARD_HD int64_t transition_end_us(int32_t slot) const { return state_->until_us[slot]; }
   YARD_HD int64_t queue_rank(int32_t slot) const { return state_->queue_rank[slot]; }
   YARD_HD int32_t times_preempted(int32_t slot) const { return state_->preempted[slot]; }
   YARD_HD int32_t times_started(int32_t slot) const { return state_->started[slot]; }
@@ -183,12 +190,18 @@ class View {
 
   // Time that the job has run so far, without its restores.
   YARD_HD int64_t attained_us(int32_t slot) const {
-    return state_->attained_us[slot] + current_run_us(slot);
+    return state_->attained_us[slot] + time_at_current_rate_us(slot);
   }
 
   // Work done, as time on the requested number of GPUs of the reference type.
-  YARD_HD double exact_work_done_us(int32_t slot) const { return work_done_us(slot); }
-  YARD_HD int64_t worked_us(int32_t slot) const { return static_cast<int64_t>(work_done_us(slot)); }
+  YARD_HD double work_done_us(int32_t slot) const {
+    if (phase(slot) != Phase::kRunning) return state_->work_done_us[slot];
+    return state_->work_done_us[slot] +
+           static_cast<double>(time_at_current_rate_us(slot)) * state_->rate[slot];
+  }
+  YARD_HD int64_t work_done_in_whole_us(int32_t slot) const {
+    return static_cast<int64_t>(work_done_us(slot));
+  }
 
   // The GPU types on which the job can run, as bits.
   YARD_HD uint64_t allowed_type_bits(int32_t slot) const {
@@ -255,10 +268,11 @@ class View {
   YARD_HD double training_metric_at_start(int32_t slot) const {
     return training_metric_at(slot, 0);
   }
-  // The metric after `work_us` of work. Requires: has_training_metric(), work_us <= worked_us().
-  YARD_HD double training_metric_after(int32_t slot, int64_t work_us) const {
-    YARD_CHECK(work_us <= worked_us(slot),
-               "training_metric_after() needs work that is already done");
+  // The metric after `work_us` of work. Requires: has_training_metric(), work_us <=
+  // work_done_in_whole_us().
+  YARD_HD double past_training_metric_at(int32_t slot, int64_t work_us) const {
+    YARD_CHECK(work_us <= work_done_in_whole_us(slot),
+               "past_training_metric_at() needs work that is already done");
     return training_metric_at(slot, static_cast<double>(work_us));
   }
   // The training metric at which the job ends, and the training metric that satisfies the user;
@@ -266,7 +280,9 @@ class View {
   YARD_HD double target_metric(int32_t slot) const {
     return fixed_->jobs.curves.target[job_of(slot)];
   }
-  YARD_HD double enough(int32_t slot) const { return fixed_->jobs.curves.enough[job_of(slot)]; }
+  YARD_HD double sufficient_metric(int32_t slot) const {
+    return fixed_->jobs.curves.enough[job_of(slot)];
+  }
   // Whether a policy may end the job early.
   // Live clusters never allow this.
   YARD_HD bool may_end_early(int32_t slot) const {
@@ -275,7 +291,7 @@ class View {
 
   // The user's run-time limit for the job, or kNone. Requires: level() >= kEstimate.
   YARD_HD int64_t limit_us(int32_t slot) const {
-    YARD_CHECK(level_ >= Level::kEstimate, "limit_us() needs the level `estimate`");
+    YARD_CHECK(level_ >= InformationLevel::kEstimate, "limit_us() needs the level `estimate`");
     return fixed_->jobs.limit_us[state_->job[slot]];
   }
 
@@ -328,8 +344,8 @@ class View {
     const TrainingCurveColumns& c = fixed_->jobs.curves;
     return c.at(c.value, state_->job[slot], work_us);
   }
-  // Returns the time since the present run began; 0 if the job does not run.
-  YARD_HD int64_t current_run_us(int32_t slot) const {
+  // Returns the time since the job began to run at its present rate; 0 if it does not run.
+  YARD_HD int64_t time_at_current_rate_us(int32_t slot) const {
     return phase(slot) == Phase::kRunning ? now_us() - state_->since_us[slot] : 0;
   }
 
@@ -343,18 +359,11 @@ class View {
     return estimates_->model_speed[row * fixed_->jobs.num_types + fixed_->spec.node_type[node]];
   }
 
-  // Work that the job has done, in time on the reference type.
-  YARD_HD double work_done_us(int32_t slot) const {
-    if (phase(slot) != Phase::kRunning) return state_->work_done_us[slot];
-    return state_->work_done_us[slot] +
-           static_cast<double>(current_run_us(slot)) * state_->rate[slot];
-  }
-
   const SimModel* fixed_;
   const SimState* state_;
   const int64_t* true_work_us_;
   const SpeedEstimates* estimates_;
-  Level level_;
+  InformationLevel level_;
 };
 
 }  // namespace yard

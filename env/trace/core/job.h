@@ -37,10 +37,10 @@ struct RoleGroup {
 };
 
 // A deadline and its value.
-struct Due {
+struct Deadline {
   int64_t within_us = 0;  // microseconds after submission, so that a deadline moves with its job
   double value = 1;       // value gained if the job ends by the deadline
-  friend bool operator==(const Due&, const Due&) = default;
+  friend bool operator==(const Deadline&, const Deadline&) = default;
 };
 
 // A loss curve: the loss after share x of the work is 1 / (b0 x + b1) + b2; b1 = 0: not given.
@@ -99,7 +99,7 @@ struct Job {
   std::string tenant;              // virtual cluster, partition or queue of the job
   int64_t priority = 0;            // jobs of higher priority go first, if a policy uses priorities
   double weight = 1;               // weight of the completion time in weighted metrics and policies
-  std::vector<Due> dues;           // deadlines by rising time, falling value; one: a hard deadline
+  std::vector<Deadline> dues;      // deadlines by rising time, falling value; one: a hard deadline
   std::vector<std::string> after;  // ids of jobs that must end before this job may start
   std::string array;               // name shared by the jobs of one job array
 
@@ -119,7 +119,7 @@ inline bool is_elastic(const Job& job) {
 }
 
 // A count of rows of a trace that were left out, or noted, for one reason.
-struct Skipped {
+struct CountedRows {
   std::string reason;
   int64_t count = 0;
   std::string first;  // position of the first such row, "jobs.csv:17"
@@ -127,7 +127,7 @@ struct Skipped {
 
 // Returns a notice's text with the number of its rows and the first one's position: "text (3 rows,
 // the first at jobs.csv:17)".
-inline std::string format_row_notice(const Skipped& notice) {
+inline std::string format_row_notice(const CountedRows& notice) {
   const std::string rows =
       notice.count == 1 ? "1 row, at " : std::to_string(notice.count) + " rows, the first at ";
   return notice.reason + " (" + rows + notice.first + ")";
@@ -138,8 +138,8 @@ struct Trace {
   std::string format;     // name of the reader or generator
   std::string sha256;     // hash of the uncompressed file, or of the generator and its options
   std::vector<Job> jobs;  // sorted by submit_us; ties keep the order of the file
-  std::vector<Skipped> skipped;
-  std::vector<Skipped> notices;         // notices on rows that are kept: how they were interpreted
+  std::vector<CountedRows> skipped;
+  std::vector<CountedRows> notices;     // notices on rows that are kept: how they were interpreted
   std::optional<int64_t> epoch_unix_s;  // Unix time of the trace's zero, if known
   int32_t machine_gpus = 0;             // GPUs of the recorded cluster; 0: not in the trace
 };

@@ -58,7 +58,7 @@ bool Rows::time(int column, int64_t& out_us, const TimeUnit& unit) {
       name + " of at most " + std::to_string(max_time_in_units(unit)) + " " + unit.symbol, got);
 }
 
-bool Rows::whole_seconds(int column, int64_t& out_us) {
+bool Rows::truncated_seconds(int column, int64_t& out_us) {
   if (!seconds(column, out_us)) return false;
   out_us -= out_us % kUsPerS;
   return true;

@@ -17,8 +17,8 @@ constexpr int64_t kUsPerS = 1'000'000;
 constexpr size_t kMaxRecordBytes = 1 << 20;
 constexpr size_t kMaxComments = 1000;  // that are kept
 
-void count(std::vector<Skipped>& list, const std::string& reason, const std::string& where) {
-  const auto it = std::ranges::find(list, reason, &Skipped::reason);
+void count(std::vector<CountedRows>& list, const std::string& reason, const std::string& where) {
+  const auto it = std::ranges::find(list, reason, &CountedRows::reason);
   if (it == list.end()) return list.push_back({reason, 1, where});
   ++it->count;
 }

@@ -97,7 +97,7 @@ class Rows {
   bool seconds(int column, int64_t& out_us) { return time(column, out_us, kInSeconds); }
   bool milliseconds(int column, int64_t& out_us) { return time(column, out_us, kInMilliseconds); }
   bool minutes(int column, int64_t& out_us) { return time(column, out_us, kInMinutes); }
-  bool whole_seconds(int column, int64_t& out_us);  // drops fractions of a second
+  bool truncated_seconds(int column, int64_t& out_us);  // drops fractions of a second
   // Reads a date as microseconds since 1970, after which move_zero_to_first_submission() is needed.
   bool date(int column, const Zone& zone, int64_t& out_us);
   bool gpus(int column, int32_t& out, int32_t least = 1);
@@ -137,7 +137,7 @@ class Rows {
   void add_row_notice(const std::string& text);
 
   // Sets the line at which the current row's data begin, if they span several lines.
-  void set_first_line(int32_t line) { first_line_ = line; }
+  void set_line_number(int32_t line) { first_line_ = line; }
 
   // Adds a notice about the whole file. Callers must add each text only once.
   void add_file_notice(const std::string& text) { notices_.push_back({text, 0, lines_->name()}); }
@@ -200,7 +200,7 @@ class Rows {
     int32_t job = -1;   // index of the job; -1: an empty slot
   };
   std::vector<SeenId> seen_;  // hash table of ids: open addressing, at most half full
-  std::vector<Skipped> unusable_rows_, left_out_, notices_;
+  std::vector<CountedRows> unusable_rows_, left_out_, notices_;
   int64_t unusable_ = 0;
   std::string first_expected_, first_got_, first_where_;
   int32_t first_unusable_line_ = 0;

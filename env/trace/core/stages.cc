@@ -73,15 +73,17 @@ std::vector<RoleGroup> groups_of(const Job& job, const Stage& stage) {
 
 }  // namespace
 
-bool is_staged(const Job& job) {
+bool has_several_stages(const Job& job) {
   return std::ranges::any_of(job.groups, [](const RoleGroup& g) { return !g.after.empty(); });
 }
 
-bool any_staged(const Trace& trace) { return std::ranges::any_of(trace.jobs, is_staged); }
+bool any_job_has_stages(const Trace& trace) {
+  return std::ranges::any_of(trace.jobs, has_several_stages);
+}
 
-void resolve_stage_times(Trace& trace) {
+void fill_in_stage_run_times(Trace& trace) {
   for (Job& job : trace.jobs) {
-    if (!is_staged(job)) continue;
+    if (!has_several_stages(job)) continue;
     const std::vector<Stage> stages = stages_of(job);
     std::vector<int64_t> end_us;
     for (const Stage& stage : stages) {
@@ -97,7 +99,7 @@ void resolve_stage_times(Trace& trace) {
 }
 
 double gpu_time_us(const Job& job) {
-  if (!is_staged(job)) return static_cast<double>(job.run_us) * job.gpus;
+  if (!has_several_stages(job)) return static_cast<double>(job.run_us) * job.gpus;
   double sum = 0;
   for (const Stage& stage : stages_of(job)) {
     sum += static_cast<double>(stage.run_us) * gpus_of(groups_of(job, stage));
@@ -116,7 +118,7 @@ Stages split_stages(const std::vector<Job>& jobs) {
   std::unordered_map<std::string_view, std::vector<std::string>> last_of;  // ids of last stages
   for (size_t j = 0; j < jobs.size(); ++j) {
     const Job& job = jobs[j];
-    if (!is_staged(job)) {
+    if (!has_several_stages(job)) {
       out.jobs.push_back(job);
       out.job_of.push_back(static_cast<int32_t>(j));
       continue;

@@ -14,14 +14,14 @@
 namespace yard {
 
 // Returns whether the job has more than one stage.
-bool is_staged(const Job& job);
-bool any_staged(const Trace& trace);
+bool has_several_stages(const Job& job);
+bool any_job_has_stages(const Trace& trace);
 
 // In jobs with stages, sets a group's missing run time to the job's, and then the job's run time to
 // that of its longest chain of stages. Calling the function twice changes nothing.
-void resolve_stage_times(Trace& trace);
+void fill_in_stage_run_times(Trace& trace);
 
-// Returns the job's GPU time in GPU-microseconds. Requires: resolve_stage_times() was called.
+// Returns the job's GPU time in GPU-microseconds. Requires: fill_in_stage_run_times() was called.
 double gpu_time_us(const Job& job);
 
 struct Stages {
@@ -29,7 +29,8 @@ struct Stages {
   std::vector<int32_t> job_of;  // (E) index of each stage's original job
 };
 
-// Splits jobs with several stages, keeps others whole. Requires: resolve_stage_times() was called.
+// Splits jobs with several stages, keeps others whole. Requires: fill_in_stage_run_times() was
+// called.
 Stages split_stages(const std::vector<Job>& jobs);
 
 // Returns whether a job made by split_stages() is a stage that follows another stage of its job.

@@ -69,7 +69,7 @@ class TimestampReader {
     kind_ = Kind::kTraceSeconds;
     own_zero_ = true;
   }
-  bool has_relative_seconds() const { return own_zero_; }
+  bool has_declared_relative_seconds() const { return own_zero_; }
 
   // Returns a time in microseconds since 1970; nothing if the file's times count from its own time
   // 0, or if `text` is not a time of the file's kind. With the unit kInSeconds, times since 1970

@@ -189,7 +189,7 @@ Window select_window(Trace& trace, const WindowOptions& options) {
   return window;
 }
 
-int64_t count_window_copies(const Trace& trace) {
+int64_t count_copied_jobs(const Trace& trace) {
   return std::ranges::count_if(trace.jobs, &Job::copy);
 }
 

@@ -52,7 +52,7 @@ struct Window {
 Window select_window(Trace& trace, const WindowOptions& options);
 
 // Returns the number of copies of jobs that select_window() added.
-int64_t count_window_copies(const Trace& trace);
+int64_t count_copied_jobs(const Trace& trace);
 
 // Multiplies the distance of every arrival from the window's start, and the window's length, by
 // `factor`. Removes arrivals which move before the warm-up's start. A factor below 1 makes arrivals

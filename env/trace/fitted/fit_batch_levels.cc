@@ -88,7 +88,7 @@ double decay_for_ratio(double ratio) {
 
 }  // namespace
 
-void fit_jobs_per_batch_level(const FitData& data, WorkloadModel& model) {
+void fit_batch_jobs_fluctuation(const FitData& data, WorkloadModel& model) {
   const std::vector<Day> days = days_of(data, model);
   if (days.size() < kMinDays) return;
   const bool owned = data.batches.kind != Owner::kNone;

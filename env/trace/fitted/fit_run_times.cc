@@ -160,7 +160,7 @@ struct Correlations {
 };
 
 template <class Score>
-std::vector<Correlations> correlations(const WorkloadModel& model, const BatchPlan& plan,
+std::vector<Correlations> correlations(const WorkloadModel& model, const PlannedBatches& plan,
                                        Score score) {
   constexpr double kPrior = 50;  // jobs with a sibling
   const size_t classes = model.classes.size();
@@ -198,8 +198,8 @@ std::vector<Correlations> correlations(const WorkloadModel& model, const BatchPl
 }
 
 // Returns the trace's own batches; `order` receives their jobs.
-BatchPlan plan_of(const SubmissionBatches& batches, std::vector<int32_t>& order) {
-  BatchPlan plan{batches.owners, {}};
+PlannedBatches plan_of(const SubmissionBatches& batches, std::vector<int32_t>& order) {
+  PlannedBatches plan{batches.owners, {}};
   for (const SubmissionBatches::Batch& batch : batches.all) {
     const int64_t first = std::ssize(order);
     order.insert(order.end(), batch.jobs.begin(), batch.jobs.end());
@@ -212,8 +212,8 @@ BatchPlan plan_of(const SubmissionBatches& batches, std::vector<int32_t>& order)
   return plan;
 }
 
-void match_correlations(const BatchPlan& plan, const std::vector<Correlations>& wanted, bool owned,
-                        WorkloadModel& model) {
+void match_correlations(const PlannedBatches& plan, const std::vector<Correlations>& wanted,
+                        bool owned, WorkloadModel& model) {
   constexpr int kRounds = 15;
   constexpr uint64_t kSamples = 4;
   constexpr double kStep = 0.7;
@@ -252,7 +252,7 @@ void match_correlations(const BatchPlan& plan, const std::vector<Correlations>& 
 void fit_run_times(const FitData& data, WorkloadModel& model) {
   const RunTimeDensity common(data, model);
   std::vector<int32_t> order;
-  const BatchPlan plan = plan_of(data.batches, order);
+  const PlannedBatches plan = plan_of(data.batches, order);
   const auto wanted = correlations(model, plan, [&](int64_t j) {
     return data.run_scores[static_cast<size_t>(order[static_cast<size_t>(j)])];
   });

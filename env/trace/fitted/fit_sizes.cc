@@ -160,7 +160,7 @@ OwnerHabit fit_owner_habit(std::span<const ChoiceByOwner> choices) {
   return habit;
 }
 
-void fit_sizes(FitData& data, WorkloadModel& model) {
+void fit_sizes_gaps_batch_jobs(FitData& data, WorkloadModel& model) {
   make_classes(data, model);
   fit_run_quantiles(data, model);
   fit_numbers(data, model);

@@ -41,10 +41,10 @@ void fit_arrivals(const FitData& data, WorkloadModel& model);
 void fit_owners(const FitData& data, WorkloadModel& model);
 
 // Fits job sizes, the gaps and numbers of jobs of batches, and sets the scores in `data`.
-void fit_sizes(FitData& data, WorkloadModel& model);
+void fit_sizes_gaps_batch_jobs(FitData& data, WorkloadModel& model);
 
 // Fits batch_jobs_level, level_hours, level_with_rate. Requires: `model` has week and classes.
-void fit_jobs_per_batch_level(const FitData& data, WorkloadModel& model);
+void fit_batch_jobs_fluctuation(const FitData& data, WorkloadModel& model);
 
 // Fits how run times depend on owners and batches, and how often jobs repeat a run time.
 void fit_run_times(const FitData& data, WorkloadModel& model);

@@ -89,8 +89,8 @@ WorkloadModel fit_workload_model(const Trace& trace, const TracePart& part) {
   model.owner = kind == Owner::kUser ? "user" : kind == Owner::kTenant ? "tenant" : "nobody";
   fit_arrivals(data, model);
   fit_owners(data, model);
-  fit_sizes(data, model);
-  fit_jobs_per_batch_level(data, model);
+  fit_sizes_gaps_batch_jobs(data, model);
+  fit_batch_jobs_fluctuation(data, model);
   fit_run_times(data, model);
   fit_limits_statuses_kinds(data, model);
   return parse_workload_model(to_text(model), "the fitted model");  // rounded as in a file

@@ -16,7 +16,7 @@ constexpr double kMaxDelayS = 3600;
 constexpr double kBatchGapS = kBatchGapUs * 1e-6;
 
 // Returns, by gap of the plan, the normal score of the number of gaps in its batch.
-std::vector<double> number_scores(const BatchPlan& plan) {
+std::vector<double> number_scores(const PlannedBatches& plan) {
   std::vector<double> numbers;
   for (const PlannedBatch& batch : plan.batches) {
     const auto gaps = static_cast<size_t>(batch.end - batch.first - 1);
@@ -26,8 +26,8 @@ std::vector<double> number_scores(const BatchPlan& plan) {
 }
 
 // Fills in delays of jobs since the start of their batch. Returns the length of each batch.
-std::vector<double> fill_gaps(const WorkloadModel& model, const BatchPlan& plan, const Rng& seed,
-                              std::vector<double>& after_s) {
+std::vector<double> fill_gaps(const WorkloadModel& model, const PlannedBatches& plan,
+                              const Rng& seed, std::vector<double>& after_s) {
   const std::vector<double> scores = number_scores(plan);
   const double with = model.gap_with_jobs;
   std::vector<double> length_s;
@@ -53,7 +53,7 @@ std::vector<double> fill_gaps(const WorkloadModel& model, const BatchPlan& plan,
 // Start times when batches have owners: a Poisson process, that is, independent times for a given
 // number. An owner's batch waits until its previous batch of the same size has ended, since the two
 // would merge, but at most an hour.
-std::vector<double> owned_starts(const BatchPlan& plan, const ArrivalTimeMap& evenly,
+std::vector<double> owned_starts(const PlannedBatches& plan, const ArrivalTimeMap& evenly,
                                  const std::vector<double>& length_s, Rng rng) {
   std::vector<double> begin_s;
   for (size_t b = 0; b < plan.batches.size(); ++b) begin_s.push_back(evenly.time_s(rng.uniform()));
@@ -71,7 +71,7 @@ std::vector<double> owned_starts(const BatchPlan& plan, const ArrivalTimeMap& ev
 
 // Start times without owners: all jobs of a size form one stream, often within a batch. The idle
 // time between batches is distributed among them at random.
-std::vector<double> unowned_starts(const BatchPlan& plan, const ArrivalTimeMap& evenly,
+std::vector<double> unowned_starts(const PlannedBatches& plan, const ArrivalTimeMap& evenly,
                                    const std::vector<double>& length_s, const Rng& rng) {
   const double span_s = evenly.span_s();
   std::map<int32_t, std::vector<size_t>> streams;
@@ -131,7 +131,7 @@ ArrivalTimeMap::ArrivalTimeMap(const WorkloadModel& model, double span_s, const 
   }
 }
 
-size_t ArrivalTimeMap::hour_at(double even_position) const {
+size_t ArrivalTimeMap::hour_index_in_span(double even_position) const {
   const double sum = std::clamp(even_position, 0.0, 1.0) * sums_.back();
   return static_cast<size_t>(std::upper_bound(sums_.begin(), sums_.end() - 1, sum) -
                              sums_.begin()) -
@@ -139,16 +139,18 @@ size_t ArrivalTimeMap::hour_at(double even_position) const {
 }
 
 double ArrivalTimeMap::time_s(double even_position) const {
-  const size_t h = hour_at(even_position);
+  const size_t h = hour_index_in_span(even_position);
   const double rate = sums_[h + 1] - sums_[h];
   const double into =
       rate > 0 ? (std::clamp(even_position, 0.0, 1.0) * sums_.back() - sums_[h]) / rate : 0;
   return std::min(span_s_, kHourS * (static_cast<double>(h) + into));
 }
 
-double ArrivalTimeMap::level(double even_position) const { return levels_[hour_at(even_position)]; }
+double ArrivalTimeMap::level(double even_position) const {
+  return levels_[hour_index_in_span(even_position)];
+}
 
-void set_submission_times(const WorkloadModel& model, const BatchPlan& plan,
+void set_submission_times(const WorkloadModel& model, const PlannedBatches& plan,
                           const ArrivalTimeMap& times, const Rng& seed, std::vector<Job>& jobs) {
   std::vector<double> after_s(jobs.size());
   const std::vector<double> length_s = fill_gaps(model, plan, seed, after_s);

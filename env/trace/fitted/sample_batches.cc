@@ -48,8 +48,8 @@ std::vector<double> shares_of_sizes(const WorkloadModel& model, int32_t most_gpu
 }
 
 // Draws a plan. `levels`: level of each batch's number of jobs; the last is used for the rest.
-BatchPlan plan_with(const WorkloadModel& model, int64_t jobs, int32_t most_gpus,
-                    const std::vector<double>& levels, const Rng& seed) {
+PlannedBatches plan_with(const WorkloadModel& model, int64_t jobs, int32_t most_gpus,
+                         const std::vector<double>& levels, const Rng& seed) {
   const WeightedSampler sizes(shares_of_sizes(model, most_gpus));
   if (!sizes.any()) {
     throw InputError("synthetic:like",
@@ -74,7 +74,7 @@ BatchPlan plan_with(const WorkloadModel& model, int64_t jobs, int32_t most_gpus,
   OwnerSampler owners(model, seed);
   Chooser size_of(model.size_habit), kind_of(model.kind_habit);
   std::map<std::pair<int32_t, int32_t>, int32_t> latest;
-  BatchPlan plan;
+  PlannedBatches plan;
   for (int64_t next = 0; next < jobs;) {
     throw_if_interrupted();
     const size_t b = plan.batches.size();
@@ -150,9 +150,9 @@ int32_t OwnerSampler::next() {
   return owner;
 }
 
-BatchPlan plan_batches(const WorkloadModel& model, int64_t jobs, int32_t most_gpus,
-                       const ArrivalTimeMap& times, const Rng& seed) {
-  BatchPlan plan = plan_with(model, jobs, most_gpus, {0}, seed);
+PlannedBatches plan_batches(const WorkloadModel& model, int64_t jobs, int32_t most_gpus,
+                            const ArrivalTimeMap& times, const Rng& seed) {
+  PlannedBatches plan = plan_with(model, jobs, most_gpus, {0}, seed);
   if (model.batch_jobs_level <= 0) return plan;
   // Starts of batches depend on their number, and that on the levels: so iterate.
   constexpr int kRounds = 2;

@@ -77,7 +77,7 @@ class Extras {
 
   void set_kind(int32_t kind, Job& job) const {
     if (kind < 0) return;
-    const JobKind& needs = model_.kinds[static_cast<size_t>(kind)];
+    const JobRequirements& needs = model_.kinds[static_cast<size_t>(kind)];
     job.model = needs.model;
     job.batch_size = needs.batch_size;
     job.gpu_types = needs.gpu_types;
@@ -106,8 +106,8 @@ size_t run_time_decile(double score) {
   return static_cast<size_t>(clamped_normal_cdf(score) * WorkloadModel::kLengths);
 }
 
-void fill_jobs(const WorkloadModel& model, const BatchPlan& plan, const Rng& seed,
-               std::vector<Job>& jobs) {
+void fill_all_but_submission_times(const WorkloadModel& model, const PlannedBatches& plan,
+                                   const Rng& seed, std::vector<Job>& jobs) {
   RunTimeSampler run(model, plan, seed);
   const Extras extras(model, seed);
   for (size_t b = 0; b < plan.batches.size(); ++b) {

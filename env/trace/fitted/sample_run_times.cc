@@ -12,7 +12,7 @@ namespace {
 
 // Returns the normal parts of owners, normalised over jobs to mean 0 and variance 1. Otherwise a
 // few busy owners would decide how long a seed's jobs are.
-std::vector<double> owner_parts(const BatchPlan& plan, const Rng& seed) {
+std::vector<double> owner_parts(const PlannedBatches& plan, const Rng& seed) {
   std::vector<double> weight(static_cast<size_t>(plan.owners)), part(weight.size());
   double sum = 0, sum_x = 0, sum_xx = 0;
   for (const PlannedBatch& batch : plan.batches) {
@@ -32,7 +32,7 @@ std::vector<double> owner_parts(const BatchPlan& plan, const Rng& seed) {
 }
 
 // Returns the range of recent siblings before job j; for a first job, of the previous batch.
-std::pair<int64_t, int64_t> repeatable(const BatchPlan& plan, const PlannedBatch& batch,
+std::pair<int64_t, int64_t> repeatable(const PlannedBatches& plan, const PlannedBatch& batch,
                                        int64_t j) {
   int64_t begin = batch.first, end = j;
   if (j == batch.first) {
@@ -45,7 +45,8 @@ std::pair<int64_t, int64_t> repeatable(const BatchPlan& plan, const PlannedBatch
 
 }  // namespace
 
-RunTimeSampler::RunTimeSampler(const WorkloadModel& model, const BatchPlan& plan, const Rng& seed)
+RunTimeSampler::RunTimeSampler(const WorkloadModel& model, const PlannedBatches& plan,
+                               const Rng& seed)
     : model_(model),
       plan_(plan),
       owner_part_(owner_parts(plan, seed)),

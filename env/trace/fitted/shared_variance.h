@@ -26,16 +26,19 @@ class SharedVariance {
     products_ += (sum * sum - squares) / n;  // n - 1 times the mean product of two values
   }
 
-  double shared_variance() const {  // at least 0
+  double between_group_variance() const {  // at least 0
     if (weight_ <= 0) return 0;
     const double mean = sum_ / weight_;
     return std::max(0.0, products_ / weight_ - mean * mean);
   }
-  double own() const {  // at least 0
+  double within_group_variance() const {  // at least 0
     return weight_ > 0 ? std::max(0.0, (squares_ - products_) / weight_) : 0;
   }
   // Returns the shared part of the variance, 0 to 1; 0 if no group has two members.
-  double share() const { return clamped_ratio(shared_variance(), shared_variance() + own()); }
+  double share() const {
+    return clamped_ratio(between_group_variance(),
+                         between_group_variance() + within_group_variance());
+  }
 
  private:
   double weight_ = 0, sum_ = 0, squares_ = 0, products_ = 0;  // weighted sums over groups

@@ -111,12 +111,12 @@ std::vector<Job> sample_workload(const WorkloadModel& model, const SampleOptions
   }
   const auto fill = [&] {
     const ArrivalTimeMap times(model, std::max(span_s, 1.0), seed);
-    BatchPlan plan =
+    PlannedBatches plan =
         plan_batches(model, static_cast<int64_t>(jobs.size()), options.cluster_gpus, times, seed);
-    fill_jobs(model, plan, seed, jobs);
+    fill_all_but_submission_times(model, plan, seed, jobs);
     return plan;
   };
-  BatchPlan plan = fill();
+  PlannedBatches plan = fill();
   const auto update_span = [&] {
     double work_gpu_s = 0;
     for (const Job& job : jobs) work_gpu_s += static_cast<double>(job.run_us) * 1e-6 * job.gpus;

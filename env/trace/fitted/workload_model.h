@@ -112,7 +112,7 @@ struct RateFluctuation {
 };
 
 // What the jobs of a batch need besides GPUs, as one combination found in the trace.
-struct JobKind {
+struct JobRequirements {
   int32_t gpus = 0;
   double share = 0;  // share of the batches of this size
   std::string model;
@@ -168,8 +168,8 @@ struct WorkloadModel {
   // Sizes of jobs, and numbers of jobs in batches.
   std::vector<SizeShare> sizes;
   OwnerHabit size_habit;
-  std::vector<SizeClass> classes;  // classes by rising size
-  std::vector<JobKind> kinds;      // empty: all jobs need whole GPUs only
+  std::vector<SizeClass> classes;      // classes by rising size
+  std::vector<JobRequirements> kinds;  // empty: all jobs need whole GPUs only
   OwnerHabit kind_habit;
   // Shares of the variance of a batch's number of jobs: of its owner, and of a level common to
   // batches of one time. The level's correlation over t hours is exp(-t / level_hours). A part of

@@ -36,7 +36,7 @@ struct PlannedBatch {
   int64_t first = 0, end = 0;  // range of jobs
 };
 
-struct BatchPlan {
+struct PlannedBatches {
   int32_t owners = 0;
   std::vector<PlannedBatch> batches;  // batches by their start
 };
@@ -67,31 +67,31 @@ class ArrivalTimeMap {
       double even_position) const;  // level of the number of jobs of a batch that begins then
 
  private:
-  size_t hour_at(double even_position) const;
+  size_t hour_index_in_span(double even_position) const;
   double span_s_;
   std::vector<double> sums_ = {0};  // arrivals expected by the end of each hour
   std::vector<double> levels_;      // level by hour
 };
 
 // Draws batches with their owners, sizes and numbers of jobs until they have `jobs` jobs in all.
-BatchPlan plan_batches(const WorkloadModel& model, int64_t jobs, int32_t most_gpus,
-                       const ArrivalTimeMap& times, const Rng& seed);
+PlannedBatches plan_batches(const WorkloadModel& model, int64_t jobs, int32_t most_gpus,
+                            const ArrivalTimeMap& times, const Rng& seed);
 
 // Draws run times batch by batch. Some jobs repeat an earlier job's run time almost exactly.
 class RunTimeSampler {
  public:
-  RunTimeSampler(const WorkloadModel& model, const BatchPlan& plan, const Rng& seed);
+  RunTimeSampler(const WorkloadModel& model, const PlannedBatches& plan, const Rng& seed);
 
   // Draws the run times of a batch and returns the part common to its jobs: a normal score times
   // the root of the part's share of the variance. Requires: earlier batches were drawn.
-  double draw_run_times(size_t batch, Rng& rng);
+  double draw_run_times(size_t batch_index, Rng& rng);
 
   double seconds(int64_t job) const;  // run time in seconds, in whole steps of the model
   double score(int64_t job) const { return scores_[static_cast<size_t>(job)]; }
 
  private:
   const WorkloadModel& model_;
-  const BatchPlan& plan_;
+  const PlannedBatches& plan_;
   std::vector<double> owner_part_, batch_part_;
   std::vector<double> log_s_, scores_;  // by job
 };
@@ -100,14 +100,14 @@ class RunTimeSampler {
 size_t draw_by_share(std::span<const double> shares, Rng& rng);
 
 // Returns the tenth of all jobs, by run time and from 0, in which a job with this score lies.
-size_t run_time_decile(double score);
+size_t run_time_decile(double normal_score);
 
 // Fills in all fields of the jobs except their submission times and ids.
-void fill_jobs(const WorkloadModel& model, const BatchPlan& plan, const Rng& seed,
-               std::vector<Job>& jobs);
+void fill_all_but_submission_times(const WorkloadModel& model, const PlannedBatches& plan,
+                                   const Rng& seed, std::vector<Job>& jobs);
 
 // Fills submit_us. All batches begin within the time span; a few jobs may come after it.
-void set_submission_times(const WorkloadModel& model, const BatchPlan& plan,
+void set_submission_times(const WorkloadModel& model, const PlannedBatches& plan,
                           const ArrivalTimeMap& times, const Rng& seed, std::vector<Job>& jobs);
 
 }  // namespace yard

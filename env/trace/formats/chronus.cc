@@ -46,7 +46,7 @@ class ChronusReader : public TraceReader {
   }
 
  private:
-  static bool read_dues(Rows& rows, int times, int values, std::vector<Due>& dues) {
+  static bool read_dues(Rows& rows, int times, int values, std::vector<Deadline>& dues) {
     const std::string minutes = rows.trimmed(times), value_list = rows.trimmed(values);
     const auto deadline_minutes = split(minutes, '-'), deadline_values = split(value_list, '-');
     if (deadline_minutes.size() != deadline_values.size()) {

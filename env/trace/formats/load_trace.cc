@@ -187,7 +187,7 @@ Trace read_trace(Lines lines, const LoadOptions& options) {
 
 bool is_synthetic(std::string_view source) { return source.starts_with(kSynthetic); }
 
-std::string synthetic_sha256(const std::string& source, const LoadOptions& options) {
+std::string synthetic_parameters_sha256(const std::string& source, const LoadOptions& options) {
   return generator_of(source, options).second;
 }
 

@@ -29,10 +29,11 @@ struct LoadOptions {
 // unusable row and the number of such rows.
 Trace load_trace(const std::string& source, const LoadOptions& options);
 
-// Returns whether `source` is a generator. synthetic_sha256() returns a hash of the generator, its
-// settings and the options, and throws InputError if the generator or a setting does not exist.
+// Returns whether `source` is a generator. synthetic_parameters_sha256() returns a hash of the
+// generator, its settings and the options, and throws InputError if the generator or a setting does
+// not exist.
 bool is_synthetic(std::string_view source);
-std::string synthetic_sha256(const std::string& source, const LoadOptions& options);
+std::string synthetic_parameters_sha256(const std::string& source, const LoadOptions& options);
 
 // Parses a trace like load_trace(), from a file's text. `source` is the file's name in messages.
 Trace parse_trace(std::string_view text, const std::string& source, const LoadOptions& options);

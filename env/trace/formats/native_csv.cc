@@ -46,7 +46,7 @@ class CellWriter {
   }
   void flag(const char*, bool value) { next() = value ? "1" : ""; }
   void pattern(const char*, Pattern value) {
-    next() = value == Pattern::kNone ? "" : pattern_name(value);
+    next() = value == Pattern::kNone ? "" : communication_pattern_name(value);
   }
   // "a|b" if no text contains '|', else JSON.
   void texts(const char*, const std::vector<std::string>& value) {
@@ -57,10 +57,10 @@ class CellWriter {
              : std::ranges::all_of(value, plain) ? join(value, "|")
                                                  : dump_json(value, source_);
   }
-  void dues(const char*, const std::vector<Due>& value) {
+  void deadlines(const char*, const std::vector<Deadline>& value) {
     std::string& cell = next();
     cell.clear();
-    for (const Due& due : value) {
+    for (const Deadline& due : value) {
       if (!cell.empty()) cell += '|';
       cell += format_seconds(due.within_us) + ":" + shortest(due.value);
     }
@@ -86,7 +86,7 @@ class CellWriter {
 class CellReader {
  public:
   CellReader(Rows& rows, const std::vector<int>& columns, const std::vector<const TimeUnit*>& units,
-             TimestampReader& timestamps, UnitNotices& notices)
+             TimestampReader& timestamps, UnitConversionNotices& notices)
       : rows_(rows), columns_(columns), units_(units), timestamps_(timestamps), notices_(notices) {}
 
   void text(const char* name, std::string& value) {
@@ -147,8 +147,9 @@ class CellReader {
   void pattern(const char*, Pattern& value) {
     const int column = next();
     if (!ok_ || missing(column)) return;
-    const auto pattern = parse_pattern(rows_.trimmed(column));
-    if (!pattern) return fail(column, {"", "unknown pattern", pattern_names(), got(column)});
+    const auto pattern = parse_communication_pattern(rows_.trimmed(column));
+    if (!pattern)
+      return fail(column, {"", "unknown pattern", communication_pattern_names(), got(column)});
     value = *pattern;
   }
   void texts(const char*, std::vector<std::string>& value) {
@@ -164,7 +165,7 @@ class CellReader {
     if (std::ranges::count(value, "") == 0) return;
     fail(column, {"", "empty item in a list", "non-empty items separated by '|'", got(column)});
   }
-  void dues(const char*, std::vector<Due>& value) {
+  void deadlines(const char*, std::vector<Deadline>& value) {
     const int column = next();
     if (!ok_ || missing(column)) return;
     for (const std::string_view one : split(rows_.field(column), '|')) {
@@ -251,7 +252,7 @@ class CellReader {
   const std::vector<int>& columns_;
   const std::vector<const TimeUnit*>& units_;
   TimestampReader& timestamps_;
-  UnitNotices& notices_;
+  UnitConversionNotices& notices_;
   size_t used_ = 0;
   bool ok_ = true;
 };
@@ -302,7 +303,7 @@ class NativeCsvReader : public TraceReader {
     const int epoch = rows.optional_column(kEpochColumn);
     note_unused(rows, columns, epoch);
     TimestampReader timestamps(zone_);
-    UnitNotices notices;
+    UnitConversionNotices notices;
     std::vector<const TimeUnit*> units;  // of each column, if it is a time
     for (int c = 0; c < static_cast<int>(rows.columns().size()); ++c) {
       units.push_back(&time_unit_of_column(rows.name_in_file(c)));

@@ -70,7 +70,7 @@ std::optional<Flaw> check_groups(const Job& job) {
     return Flaw{"groups", "cyclic dependencies of groups", "groups without cyclic dependencies",
                 "groups that wait for each other"};
   }
-  for (size_t g = 0; g < job.groups.size() && !is_staged(job); ++g) {
+  for (size_t g = 0; g < job.groups.size() && !has_several_stages(job); ++g) {
     if (job.groups[g].run_us < 0) continue;
     return Flaw{"groups[" + std::to_string(g) + "].run_s", "run_s of a group in a gang",
                 "run_s of groups only in a job with stages (groups with after)",
@@ -93,7 +93,7 @@ struct Names {
   void flag(const char* name, bool) { out.emplace_back(name); }
   void pattern(const char* name, Pattern) { out.emplace_back(name); }
   void texts(const char* name, const std::vector<std::string>&) { out.emplace_back(name); }
-  void dues(const char* name, const std::vector<Due>&) { out.emplace_back(name); }
+  void deadlines(const char* name, const std::vector<Deadline>&) { out.emplace_back(name); }
   void groups(const char* name, const std::vector<RoleGroup>&) { out.emplace_back(name); }
 
   std::vector<std::string> out;
@@ -208,13 +208,13 @@ std::optional<Flaw> check_native_job(const Job& job) {
                 shortest(job.loss.b1)};
   }
   for (const auto& [name, value] : {std::pair{"target", job.target}, {"enough", job.enough}}) {
-    if (value == Job::kNoTarget || !is_staged(job)) continue;
+    if (value == Job::kNoTarget || !has_several_stages(job)) continue;
     return Flaw{name, std::string(name) + " of a job with stages",
                 "no " + std::string(name) + " in a job with stages (groups with after)",
                 shortest(value)};
   }
   for (size_t i = 1; i < job.dues.size(); ++i) {
-    const Due &before = job.dues[i - 1], &due = job.dues[i];
+    const Deadline &before = job.dues[i - 1], &due = job.dues[i];
     if (due.within_us > before.within_us && due.value <= before.value) continue;
     return Flaw{"dues", "deadlines out of order", "increasing times with non-increasing values",
                 format_seconds(due.within_us) + " s (value " + shortest(due.value) + ") after " +
@@ -230,11 +230,13 @@ std::optional<Flaw> check_native_job(const Job& job) {
   return std::nullopt;
 }
 
-const char* pattern_name(Pattern pattern) { return kPatterns[static_cast<size_t>(pattern)]; }
+const char* communication_pattern_name(Pattern pattern) {
+  return kPatterns[static_cast<size_t>(pattern)];
+}
 
-std::string pattern_names() { return join({kPatterns.begin(), kPatterns.end()}); }
+std::string communication_pattern_names() { return join({kPatterns.begin(), kPatterns.end()}); }
 
-std::optional<Pattern> parse_pattern(std::string_view text) {
+std::optional<Pattern> parse_communication_pattern(std::string_view text) {
   const auto it = std::ranges::find(kPatterns, text);
   if (it == kPatterns.end()) return std::nullopt;
   return static_cast<Pattern>(it - kPatterns.begin());

@@ -47,7 +47,7 @@ void visit_native_fields(J& job, F& f) {
   f.text("tenant", job.tenant);
   f.whole("priority", job.priority, kAnyWhole);
   f.number("weight", job.weight, 0, 1);
-  f.dues("dues", job.dues);
+  f.deadlines("dues", job.dues);
   f.texts("after", job.after);
   f.text("array", job.array);
   f.time("logged_start_s", job.logged_start_us, -1);
@@ -103,8 +103,8 @@ struct Flaw {
 std::optional<Flaw> check_native_job(const Job& job);
 
 // Converts patterns to and from names such as "ring"; an unknown name gives no pattern.
-const char* pattern_name(Pattern pattern);
-std::optional<Pattern> parse_pattern(std::string_view text);
-std::string pattern_names();  // "none, ring, ..."
+const char* communication_pattern_name(Pattern pattern);
+std::optional<Pattern> parse_communication_pattern(std::string_view text);
+std::string communication_pattern_names();  // "none, ring, ..."
 
 }  // namespace yard

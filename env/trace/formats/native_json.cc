@@ -206,11 +206,12 @@ void JsonReader::texts(const std::string& place, const Json& value, std::vector<
   }
 }
 
-void JsonReader::dues(const std::string& place, const Json& value, std::vector<Due>& out) {
+void JsonReader::deadlines(const std::string& place, const Json& value,
+                           std::vector<Deadline>& out) {
   if (!expect_array(place, value)) return;
   for (size_t i = 0; i < value.size(); ++i) {
     if (!expect_object(at(place, i), value[i])) return;
-    Due due{.within_us = -1};
+    Deadline due{.within_us = -1};
     for (const auto& [key, said] : value[i].items()) {
       const std::string where = at(place, i) + "." + key;
       if (key == "within_s") {
@@ -268,9 +269,9 @@ void JsonReader::groups(const std::string& place, const Json& value, std::vector
   }
 }
 
-Json dues_json(const std::vector<Due>& dues) {
+Json deadlines_json(const std::vector<Deadline>& dues) {
   Json out = Json::array();
-  for (const Due& due : dues) {
+  for (const Deadline& due : dues) {
     out.push_back({{"within_s", seconds_json(due.within_us)}, {"value", due.value}});
   }
   return out;

@@ -40,7 +40,7 @@ class JsonReader {
   void number(const std::string& place, const Json& value, double least, double& out,
               double most = std::numeric_limits<double>::max());
   void texts(const std::string& place, const Json& value, std::vector<std::string>& out);
-  void dues(const std::string& place, const Json& value, std::vector<Due>& out);
+  void deadlines(const std::string& place, const Json& value, std::vector<Deadline>& out);
   void groups(const std::string& place, const Json& value, std::vector<RoleGroup>& out);
 
   void fail(std::string place, std::string reason, std::string expected, std::string got);
@@ -53,7 +53,7 @@ class JsonReader {
   std::optional<Flaw> flaw_;
 };
 
-Json dues_json(const std::vector<Due>& dues);
+Json deadlines_json(const std::vector<Deadline>& dues);
 Json groups_json(const std::vector<RoleGroup>& groups);
 
 }  // namespace yard

@@ -29,13 +29,13 @@ class FieldsToJson {
   }
   void flag(const char* name, bool value) { put(name, 1, value); }
   void pattern(const char* name, Pattern value) {
-    put(name, pattern_name(value), value != Pattern::kNone);
+    put(name, communication_pattern_name(value), value != Pattern::kNone);
   }
   void texts(const char* name, const std::vector<std::string>& value) {
     put(name, value, !value.empty());
   }
-  void dues(const char* name, const std::vector<Due>& value) {
-    if (!value.empty()) out[name] = dues_json(value);
+  void deadlines(const char* name, const std::vector<Deadline>& value) {
+    if (!value.empty()) out[name] = deadlines_json(value);
   }
   void groups(const char* name, const std::vector<RoleGroup>& value) {
     if (!value.empty()) out[name] = groups_json(value);
@@ -60,7 +60,7 @@ struct KeyUnit {
 struct Reading {
   Rows& rows;
   TimestampReader timestamps;
-  UnitNotices notices = {};
+  UnitConversionNotices notices = {};
   std::vector<std::string> unused = {};  // keys
   std::vector<KeyUnit> units = {};       // of the current row
   RowTimes times = {};                   // of the current row
@@ -106,17 +106,19 @@ class FieldsFromJson {
     value = number == 1;
   }
   void pattern(const char* name, Pattern& value) {
-    std::string text = pattern_name(value);
+    std::string text = communication_pattern_name(value);
     json_reader.text(key(name), said(name), text);
-    const auto pattern = parse_pattern(text);
+    const auto pattern = parse_communication_pattern(text);
     if (pattern) value = *pattern;
-    if (!pattern) json_reader.fail(key(name), "unknown pattern", pattern_names(), "'" + text + "'");
+    if (!pattern)
+      json_reader.fail(key(name), "unknown pattern", communication_pattern_names(),
+                       "'" + text + "'");
   }
   void texts(const char* name, std::vector<std::string>& value) {
     json_reader.texts(key(name), said(name), value);
   }
-  void dues(const char* name, std::vector<Due>& value) {
-    json_reader.dues(key(name), said(name), value);
+  void deadlines(const char* name, std::vector<Deadline>& value) {
+    json_reader.deadlines(key(name), said(name), value);
   }
   void groups(const char* name, std::vector<RoleGroup>& value) {
     json_reader.groups(key(name), said(name), value);

@@ -72,8 +72,8 @@ const TimeUnit& time_unit_of_column(const std::string& column) {
   return unit == nullptr ? kInSeconds : *unit;
 }
 
-void UnitNotices::add(Rows& rows, const std::string& field, const std::string& column,
-                      const TimeUnit& unit) {
+void UnitConversionNotices::add(Rows& rows, const std::string& field, const std::string& column,
+                                const TimeUnit& unit) {
   if (unit == kInSeconds || std::ranges::count(noted_, std::pair(field, column)) > 0) return;
   noted_.emplace_back(field, column);
   rows.add_file_notice("`" + column + "` is in " + unit.name +
@@ -82,7 +82,7 @@ void UnitNotices::add(Rows& rows, const std::string& field, const std::string& c
 
 bool complete_times(Rows& rows, const TimestampReader& timestamps, const std::string& zone,
                     const RowTimes& row, const RefuseTime& refuse, Job& job) {
-  const bool own = timestamps.has_relative_seconds();
+  const bool own = timestamps.has_declared_relative_seconds();
   const bool derives = job.run_us < 0 && (!own || !row.has_run);
   if (const char* const reason = reason_not_a_run(job, row);
       reason != nullptr && (!own || derives)) {

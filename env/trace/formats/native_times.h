@@ -42,7 +42,7 @@ struct RowTimes {
 const TimeUnit& time_unit_of_column(const std::string& column);
 
 // Adds notices about columns whose names state a unit other than seconds.
-class UnitNotices {
+class UnitConversionNotices {
  public:
   // Adds a notice, once for each pair of field and column, that values of the column were converted
   // to seconds for the field.

@@ -68,7 +68,7 @@ std::string shown(std::string_view line) {
   constexpr size_t kShown = 120;
   std::string out;
   for (size_t at = 0; at < line.size() && at < kShown;) {
-    const size_t length = utf8_length(line.substr(at));
+    const size_t length = utf8_character_length(line.substr(at));
     const auto c = static_cast<unsigned char>(line[at]);
     if (length == 0 || c < ' ' || c == 0x7f) {
       out += '?';

@@ -20,7 +20,7 @@ class TiresiasReader : public TraceReader {
     rows.add_each([&](Job& job) {
       // That simulator counts whole seconds and cuts off the fraction of a duration.
       if (!rows.text(id, job.id) || !rows.gpus(gpus, job.gpus) ||
-          !rows.seconds(submit, job.submit_us) || !rows.whole_seconds(duration, job.run_us)) {
+          !rows.seconds(submit, job.submit_us) || !rows.truncated_seconds(duration, job.run_us)) {
         return false;
       }
       job.name = job.model = rows.trimmed(model);

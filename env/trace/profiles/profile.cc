@@ -36,7 +36,7 @@ int32_t MeasuredRun::gpus() const {
   return std::accumulate(node_gpus.begin(), node_gpus.end(), int32_t{0});
 }
 
-double ModelProfile::batch_size_of(const MeasuredRun& run) const {
+double ModelProfile::identifying_batch_size(const MeasuredRun& run) const {
   return scaling == BatchScaling::kWeak ? run.local_batch : run.local_batch * run.gpus();
 }
 

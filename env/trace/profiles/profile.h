@@ -54,7 +54,7 @@ struct ModelProfile {
 
   // Returns the batch size that identifies the kind of job of `run`: the batch of the whole job if
   // the job scales strongly, the batch of one GPU if it scales weakly.
-  double batch_size_of(const MeasuredRun& run) const;
+  double identifying_batch_size(const MeasuredRun& run) const;
 };
 
 // Two models that share one GPU, with the speed of each relative to running alone. Speeds of 0 mean

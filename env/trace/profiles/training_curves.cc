@@ -64,7 +64,7 @@ double work_share_to_reach(const std::vector<TrainingCurvePoint>& curve, double 
   return 1;
 }
 
-void set_training_curves(Trace& trace, const Profiles& profiles) {
+void apply_training_curves(Trace& trace, const Profiles& profiles) {
   for (Job& job : trace.jobs) {
     if (!job.curve.empty()) continue;
     if (job.loss.b1 > 0) {

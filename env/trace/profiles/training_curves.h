@@ -27,6 +27,6 @@ double work_share_to_reach(const std::vector<TrainingCurvePoint>& curve, double 
 // Sets the curves of jobs: from the job's own formula, or else from measurements of its model with
 // the nearest batch size. The work of a job with a target ends where the curve reaches the target,
 // and the curve is rescaled to this work. Calling the function twice changes nothing.
-void set_training_curves(Trace& trace, const Profiles& profiles);
+void apply_training_curves(Trace& trace, const Profiles& profiles);
 
 }  // namespace yard

@@ -17,7 +17,7 @@ double seconds(const std::function<void()>& work);
 double best_seconds(int runs, const std::function<void()>& work);
 
 // The folder of this executable, ending with a slash.
-std::string program_folder();
+std::string folder_of_this_program();
 
 // Runs a program of the same folder and adds its results. If it is not in this build, prints a note
 // and skips it. Throws RunError if it fails.
@@ -34,13 +34,13 @@ Scenario generated_habit_scenario(const std::string& cluster, int jobs,
 // Each of these benchmarks adds its figures to `results`.
 void bench_replay(
     Json& results);  // replays under published rules and traces, and by the slow reference
-void bench_100k_jobs(Json& results);              // 100,000 jobs on 10,000 GPUs
-void bench_million_jobs(Json& results);           // 1,000,000 jobs on 100,000 GPUs
-void bench_time_per_event_growth(Json& results);  // time per event as jobs and GPUs grow
-void bench_select_task(Json& results);            // decisions per second of the task `select`
-void bench_dispatcher_task(Json& results);        // decisions per second of the dispatcher's task
-void bench_pilot_decision_time(Json& results);    // decision time of the policy pilot
-void bench_memory(Json& results);                 // bytes of states and environments
-void bench_inference(Json& results);              // native forward pass of a network
+void bench_100k_jobs(Json& results);               // 100,000 jobs on 10,000 GPUs
+void bench_million_jobs(Json& results);            // 1,000,000 jobs on 100,000 GPUs
+void bench_time_per_event_growth(Json& results);   // time per event as jobs and GPUs grow
+void bench_select_environment(Json& results);      // decisions per second of the task `select`
+void bench_dispatcher_environment(Json& results);  // decisions per second of the dispatcher's task
+void bench_pilot_decision_time(Json& results);     // decision time of the policy pilot
+void bench_memory(Json& results);                  // bytes of states and environments
+void bench_inference(Json& results);               // native forward pass of a network
 
 }  // namespace yard::bench

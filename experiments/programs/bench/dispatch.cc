@@ -58,7 +58,7 @@ void run_case(Json& results, const EnvCase& c, double copy_gbps) {
 
 }  // namespace
 
-void bench_dispatcher_task(Json& results) {
+void bench_dispatcher_environment(Json& results) {
   const double gbps = copy_gb_per_s();
   for (const EnvCase& c : {EnvCase{"env_load_0.8", 0.8, 256, false, false},
                            EnvCase{"env_prior_load_0.8", 0.8, 256, false, true},

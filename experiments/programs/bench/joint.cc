@@ -35,7 +35,7 @@ struct DoneMeasuring {};
 class Timed final : public Decider {
  public:
   Timed(const Policy& policy, int waiting) : inner_(policy), waiting_(waiting) {}
-  Level level() const override { return inner_.level(); }
+  InformationLevel level() const override { return inner_.level(); }
 
   void decide(const View& view, Draft& draft) override {
     const bool counts =

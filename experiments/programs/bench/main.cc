@@ -36,7 +36,7 @@ double best_seconds(int runs, const std::function<void()>& work) {
   return best;
 }
 
-std::string program_folder() {
+std::string folder_of_this_program() {
   std::array<char, 4096> path{};
   const ssize_t n = readlink("/proc/self/exe", path.data(), path.size() - 1);
   const std::string text(path.data(), n > 0 ? static_cast<size_t>(n) : 0);
@@ -65,7 +65,7 @@ Scenario generated_habit_scenario(const std::string& cluster, int jobs,
 }
 
 void run_bench_program(Json& results, const std::string& program, const std::string& command) {
-  const std::string path = program_folder() + program;
+  const std::string path = folder_of_this_program() + program;
   if (access(path.c_str(), X_OK) != 0) {
     std::fprintf(stderr, "%s: not in this build, skipped\n", program.c_str());
     return;
@@ -109,8 +109,8 @@ constexpr std::array<Bench, 11> kBenches = {
      {"scale", "100,000 jobs on 10,000 GPUs", bench_100k_jobs, true},
      {"million", "1,000,000 jobs on 100,000 GPUs (a minute)", bench_million_jobs, false},
      {"growth", "time per event as jobs and GPUs grow", bench_time_per_event_growth, false},
-     {"select", "decisions per second of the task `select`", bench_select_task, true},
-     {"env", "decisions per second of the dispatcher's task", bench_dispatcher_task, true},
+     {"select", "decisions per second of the task `select`", bench_select_environment, true},
+     {"env", "decisions per second of the dispatcher's task", bench_dispatcher_environment, true},
      {"joint", "decision time of the policy `pilot`", bench_pilot_decision_time, true},
      {"memory", "bytes of simulator states and environments", bench_memory, true},
      {"inference", "native inference of a network", bench_inference, true},

@@ -14,7 +14,7 @@ void bench_memory(Json& results) {
   add("state_100k_jobs_10k_gpus", state.raw_state().size(), 100'000'000, "100 MB");
   const Scenario small = generated_habit_scenario("8x8", 1'000);
   const World world(small.fixed, 256);
-  const View view(small.fixed, world.state(), Level::kEstimate);
+  const View view(small.fixed, world.state(), InformationLevel::kEstimate);
   add("training_world_256_jobs", world.raw_state().size() + JobSelectionTask::memory_bytes(view),
       65'536, "64 KiB");
 }

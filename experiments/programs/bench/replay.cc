@@ -50,7 +50,7 @@ double process_seconds(const char* policy, const char* placement) {
       "'{}yardmaster-sim' simulate --trace synthetic:xv --generate-jobs 10000 "
       "--cluster 8x8 --rules tiresias --policy {} --placement {} --jobs-out {} "
       ">/dev/null",
-      program_folder(), policy, placement, out);
+      folder_of_this_program(), policy, placement, out);
   const double best = best_seconds(7, [&] {
     if (std::system(command.c_str()) != 0) throw RunError("cannot run: " + command);
   });

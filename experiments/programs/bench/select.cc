@@ -130,7 +130,7 @@ void bench_reset(Json& results, const Scenario& scenario) {
 
 }  // namespace
 
-void bench_select_task(Json& results) {
+void bench_select_environment(Json& results) {
   const Scenario usual = generated_habit_scenario("8x8", 20'000, {"load=0.8"});
   const Scenario crowded = generated_habit_scenario("8x8", 20'000, {"load=10"});
   for (const Case& c :

@@ -50,7 +50,7 @@ void print(const AdminAnswer& answer) {
     print_to(stdout, "  drift, {:%Y-%m-%d %H:%M} UTC: {} {}\n",
              fmt::gmtime(static_cast<std::time_t>(drift.unix_s())), drift.winner(),
              won ? "is still the best"
-                 : fmt::format("has {:.3f} times the mean JCT of {}", winner_ratio(drift),
+                 : fmt::format("has {:.3f} times the mean JCT of {}", winner_jct_ratio(drift),
                                drift.served()));
   }
   if (of.reason() != "NONE") print_to(stdout, "  {}: {}\n", of.reason(), of.detail());

@@ -128,7 +128,7 @@ void run_check(DriftArguments& arguments) {
   if (drift.rivals.empty()) throw InputError("--against", "policies to compare with", "none");
   AppendFile file(drift_reports_path(drift.log));
   if (!file.lock()) throw RunError(drift.log + ": another `yardmaster drift` is running");
-  pb::DriftReport report = check_drift(drift);
+  pb::DriftReport report = compare_with_rivals(drift);
   report.set_model(model.name());
   report.set_digest(model.current().digest());
   std::exception_ptr failed;

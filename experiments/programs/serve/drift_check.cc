@@ -71,7 +71,7 @@ pb::DriftReport::Rival compare(const PolicyScore& rival, const PolicyScore& serv
 
 }  // namespace
 
-pb::DriftReport check_drift(const DriftOptions& options) {
+pb::DriftReport compare_with_rivals(const DriftOptions& options) {
   const fs::path folder = fs::path(options.log) / "drift";
   const nlohmann::ordered_json fit = write_fit_data_from_log(
       {.log = options.log, .out = folder.string(), .draws = options.draws, .seed = options.seed});

@@ -73,7 +73,7 @@ class ServerLoop {
     print_addresses(server_, options_.server.engine.fallback, options_.json);
     report_first_state();
     manager_.notify_ready(status());
-    while (!interrupted() && server_.failure().empty()) {
+    while (!interrupted() && server_.why_must_end().empty()) {
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
       if (reload_requested != 0) {
         reload_requested = 0;
@@ -84,7 +84,7 @@ class ServerLoop {
       report_log();
       report_alive();
     }
-    return server_.failure();
+    return server_.why_must_end();
   }
 
   void drain() {
@@ -177,7 +177,7 @@ class ServerLoop {
   // Without a sign of life for long enough the service manager starts the server anew.
   void report_alive() {
     const auto interval = manager_.notify_alive_interval();
-    if (!interval || Clock::now() < next_sign_ || !server_.trouble().empty()) return;
+    if (!interval || Clock::now() < next_sign_ || !server_.why_not_alive().empty()) return;
     next_sign_ = Clock::now() + *interval;
     manager_.notify_alive();
   }

@@ -64,7 +64,7 @@ std::unique_ptr<HttpServer> serve_http(const std::string& address, const slurm::
   constexpr double kStuckS = 120;
   return std::make_unique<HttpServer>(
       HttpServer::Options{.option = "--http", .address = address},
-      handler_of({.trouble =
+      handler_of({.why_not_alive =
                       [&agent] {
                         const double since_s = agent.seconds_since_step();
                         return since_s < kStuckS
@@ -95,7 +95,7 @@ bool leads_alone(slurm::LeaderLock& lock, double lock_s) {
   const auto until = slurm::BootClock::now() + nanoseconds_of(lock_s + 1);
   while (!lock.renew()) {
     throw_if_interrupted();
-    if (lock.other_alive() || slurm::BootClock::now() > until) return false;
+    if (lock.has_seen_other_agent() || slurm::BootClock::now() > until) return false;
     std::this_thread::sleep_for(std::chrono::milliseconds(200));
   }
   return true;
@@ -137,7 +137,7 @@ int run_agent(const Arguments& arguments) {
   }
   manager.notify_stopping();
   agent.stop();
-  const ClientCounts sent = agent.sent();
+  const ClientCounts sent = agent.client_counts();
   print_event({{"event", "sent"},
                {"snapshots", sent.snapshots},
                {"deltas", sent.deltas},

@@ -33,7 +33,7 @@ struct EvaluateArguments : CommonOptions {
 // Continues as the program with the server's code, if this one has none.
 void become_server(char** argv) {
   if (served_decider_maker() != nullptr) return;
-  const std::string program = program_path("yardmaster-serve").string();
+  const std::string program = path_of_yardmaster_program("yardmaster-serve").string();
   std::vector<char*> arguments = {const_cast<char*>(program.c_str())};
   for (; *argv != nullptr; ++argv) arguments.push_back(*argv);
   arguments.push_back(nullptr);

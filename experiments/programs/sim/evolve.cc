@@ -52,7 +52,7 @@ void add_episodes(const CellSpec& cell, const TraceOnCluster& source, int count,
     try {
       const Scenario scenario =
           make_scenario(source, window_options, cell.scenario.congestion, cell.scenario.cost_scale);
-      out.push_back(replica_of(scenario, rng.split(static_cast<uint64_t>(e))));
+      out.push_back(perturbed_replica_of(scenario, rng.split(static_cast<uint64_t>(e))));
     } catch (const InputError&) {
       if (!cell.scenario.congestion) throw;  // else: congestion not reachable here, skip it
     }

@@ -27,7 +27,8 @@ int run_report(CLI::App& app, int argc, char** argv) {
   if (!parse_arguments(app, argc, argv)) return 0;
   const std::vector<report::RunRecord> runs = report::read_all(paths);
   if (out.empty()) {
-    const std::filesystem::path folder = runs.size() == 1 && runs[0].is_run() ? paths[0] : "";
+    const std::filesystem::path folder =
+        runs.size() == 1 && runs[0].is_from_run_folder() ? paths[0] : "";
     out = (folder / "report.html").string();
   }
   const std::string page = report::render_page(runs);

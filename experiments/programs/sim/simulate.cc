@@ -44,7 +44,7 @@ void print_early(const Run& run) {
 }
 
 void print_copies_note(const Scenario& scenario) {
-  const int64_t copies = count_window_copies(scenario.trace);
+  const int64_t copies = count_copied_jobs(scenario.trace);
   if (copies == 0) return;
   std::fprintf(stderr,
                "note: %lld unscored copies of the window's %s follow it, so that the last scored "
@@ -55,7 +55,7 @@ void print_copies_note(const Scenario& scenario) {
 
 void print_table(const Scenario& scenario, const std::vector<Run>& runs,
                  const std::string& no_bound) {
-  const int64_t jobs = std::ssize(scenario.trace.jobs) - count_window_copies(scenario.trace);
+  const int64_t jobs = std::ssize(scenario.trace.jobs) - count_copied_jobs(scenario.trace);
   std::printf("%s (%s, %lld scored) on %s, %s, rules %s, load %s\n\n",
               scenario.trace.source.c_str(), pluralised_count_text(jobs, "job").c_str(),
               static_cast<long long>(scenario.window.scored), scenario.cluster.text.c_str(),

@@ -51,10 +51,10 @@ int describe_trace(TraceArguments& options) {
 int write_trace(TraceArguments& options) {
   const Trace trace = load(options);
   write_file_atomic(options.out, to_native_text(trace, options.out));
-  for (const Skipped& entry : trace.skipped) {
+  for (const CountedRows& entry : trace.skipped) {
     std::fprintf(stderr, "%s\n", format_left_out_rows(entry).c_str());
   }
-  for (const Skipped& entry : trace.notices) {
+  for (const CountedRows& entry : trace.notices) {
     std::fprintf(stderr, "note: %s\n", format_notice(entry).c_str());
   }
   std::fprintf(stderr, "%s written to %s\n",

@@ -116,7 +116,7 @@ std::vector<whatif::ComparedJob> compared_jobs(const Scenario& scenario,
         one.by.emplace_back();
       } else {
         one.by.push_back(
-            {wait_us(job, what, scenario.isolated_us[j]), what.end_us - job.submit_us});
+            {delay_us(job, what, scenario.isolated_us[j]), what.end_us - job.submit_us});
       }
     }
     out.push_back(std::move(one));
@@ -136,7 +136,7 @@ whatif::Candidate candidate_of(const Scenario& scenario, const PreparedPolicy& p
     if (scenario.trace.jobs[j].scored && run.outcome.jobs[j].preemptions > 0) ++out.preempted_jobs;
   }
   const bool may_preempt = prepared.preempts && scenario.fixed.allows.preempt &&
-                           !has_no_elastic_jobs(prepared, scenario.trace);
+                           !lacks_elastic_jobs_to_resize(prepared, scenario.trace);
   out.needs_checkpointing = may_preempt || out.preemptions > 0;
   out.utilisation = run.summary.utilisation;
   return out;
@@ -171,7 +171,7 @@ std::vector<std::string> log_limitations(const ScenarioOptions& options, const S
     facts.notes.insert(facts.notes.end(), limit_notes.begin(), limit_notes.end());
   }
   for (const PreparedPolicy& prepared : prepared_policies) {
-    if (!has_no_elastic_jobs(prepared, scenario.trace)) continue;
+    if (!lacks_elastic_jobs_to_resize(prepared, scenario.trace)) continue;
     facts.notes.push_back(prepared.name +
                           " sets the size of elastic jobs, but no job here is elastic");
   }
@@ -210,7 +210,7 @@ int run_whatif(CLI::App& app, int argc, char** argv) {
   const SpeedInformation speeds = options.common.run.speeds;
   if (options.common.json) {
     print_scenario_notes(scenario, {}, speeds);
-  } else if (const std::string note = speeds_note(scenario, speeds); !note.empty()) {
+  } else if (const std::string note = unused_speeds_note(scenario, speeds); !note.empty()) {
     print_time_limit_notes({note});  // the text itself lists all other notes
   }
   whatif::require_logged_times(scenario.trace);
@@ -228,7 +228,7 @@ int run_whatif(CLI::App& app, int argc, char** argv) {
     }
   }
   const std::vector<whatif::ComparedJob> jobs = compared_jobs(scenario, runs);
-  whatif::Comparison comparison = whatif::compare(jobs, candidates);
+  whatif::Comparison comparison = whatif::compare_with_baseline(jobs, candidates);
   comparison.no_bound = why_oracle_is_no_bound(scenario, runs.front().rules);
   const std::vector<whatif::Verdict> verdicts = whatif::verdicts_of(comparison);
   const std::vector<std::string> limitations =

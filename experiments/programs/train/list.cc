@@ -47,7 +47,7 @@ Json parts(const std::vector<RegisteredInfo>& all) {
 
 }  // namespace
 
-int run_list(int argc, char** argv) {
+int run_list_training_components(int argc, char** argv) {
   std::string kind, name;
   bool json = false;
   for (int i = 1; i < argc; ++i) {

@@ -34,11 +34,11 @@ int run(int argc, char** argv) {
   const std::string_view name = argc > 1 ? argv[1] : "";
   if (name == "train") return yard::run_train(argc - 1, argv + 1);
   if (name == "sweep") return yard::run_sweep(argc - 1, argv + 1);
-  if (name == "verify") return yard::run_verify(argc - 1, argv + 1);
-  if (name == "list") return yard::run_list(argc - 1, argv + 1);
+  if (name == "verify") return yard::run_verify_inference(argc - 1, argv + 1);
+  if (name == "list") return yard::run_list_training_components(argc - 1, argv + 1);
   if (name == "bench-ppo") return yard::run_bench_ppo(argc - 1, argv + 1);
   if (name == "--describe") {
-    for (const auto command : {yard::run_train, yard::run_sweep, yard::run_verify}) {
+    for (const auto command : {yard::run_train, yard::run_sweep, yard::run_verify_inference}) {
       command(argc, argv);
     }
     return 0;

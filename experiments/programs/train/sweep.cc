@@ -244,7 +244,7 @@ class Sweep {
   int updates_left() const {
     int done = 0;
     for (const Trial& t : trials_) done += t.updates;
-    return plan_.updates() - done;
+    return plan_.total_updates() - done;
   }
 
   double elapsed_s() const { return std::chrono::duration<double>(Clock::now() - begin_).count(); }
@@ -282,12 +282,12 @@ void make_folder(const fs::path& folder, const std::string& config, const SweepP
                                                        : "other contents");
   }
   AtomicDirectory out(folder);
-  write_file_atomic(out.path() / "sweep.yaml", read_file(config));
+  write_file_atomic(out.temporary_path() / "sweep.yaml", read_file(config));
   std::string base;
   for (const GivenSetting& s : plan.base.entries())
     base += Json(s.key).dump() + ": " + Json(s.value).dump() + "\n";
-  write_file_atomic(out.path() / "train.yaml", base);
-  fs::create_directory(out.path() / "trials");
+  write_file_atomic(out.temporary_path() / "train.yaml", base);
+  fs::create_directory(out.temporary_path() / "trials");
   out.commit();
 }
 

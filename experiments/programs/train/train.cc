@@ -112,7 +112,7 @@ int run_train(int argc, char** argv) {
   if (launches) return launch_ranks(args.ranks, whole_command(argv));
   const auto ranks = connect(rank);
   try {
-    const auto best = run_session(setup, session, *ranks);
+    const auto best = train_best_checkpoint(setup, session, *ranks);
     if (rank.rank == 0) std::puts(best.c_str());
   } catch (const Interrupted&) {
     if (rank.rank == 0) throw;

@@ -88,7 +88,7 @@ bool verify_rule(const Checkpoint& checkpoint, const EnvelopeCheck& envelope,
 
 }  // namespace
 
-int run_verify(int argc, char** argv) {
+int run_verify_inference(int argc, char** argv) {
   std::string folder, envelope_action;
   bool json = false, write_onnx = false, require_onnx = false;
   // Summation order of a few hundred float products changes the seventh digit by a few units.

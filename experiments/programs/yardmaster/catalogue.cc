@@ -15,7 +15,8 @@ namespace {
 namespace fs = std::filesystem;
 
 std::string output_of(const std::string& program, const std::string& arguments) {
-  const std::string command = quote_for_shell(program_path(program).string()) + " " + arguments;
+  const std::string command =
+      quote_for_shell(path_of_yardmaster_program(program).string()) + " " + arguments;
   FILE* pipe = popen(command.c_str(), "r");
   if (pipe == nullptr) throw RunError("cannot start " + program);
   std::string out;
@@ -33,7 +34,7 @@ std::vector<Description> describe(std::span<const Command> commands) {
   std::map<std::string_view, std::string> outputs;  // by program
   std::vector<Description> out;
   for (const Command& command : commands) {
-    if (!fs::exists(program_path(command.program))) continue;
+    if (!fs::exists(path_of_yardmaster_program(command.program))) continue;
     std::string& lines = outputs[command.program];
     if (lines.empty()) lines = output_of(command.program, "--describe");
     for (const std::string_view line : split(lines, '\n')) {

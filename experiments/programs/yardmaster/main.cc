@@ -69,7 +69,7 @@ void print_help(std::FILE* out) {
       "usage: yardmaster COMMAND [ARGUMENT...]\n       yardmaster COMMAND --help\n\ncommands:\n",
       out);
   for (const Command& command : kCommands) {
-    const bool built = std::filesystem::exists(program_path(command.program));
+    const bool built = std::filesystem::exists(path_of_yardmaster_program(command.program));
     std::fprintf(out, "  %-10s %s%s\n", command.name.data(), command.help,
                  built ? "" : " (not in this build)");
   }
@@ -138,7 +138,7 @@ int run_own(int argc, char** argv) {
 // Replaces this process by the command's program, with argv as the user typed it. Returns an exit
 // code only if the program cannot be started.
 int run_program(const Command& command, char** argv) {
-  const std::string program = program_path(command.program);
+  const std::string program = path_of_yardmaster_program(command.program);
   execv(program.c_str(), argv);
   std::fprintf(stderr, "yardmaster: %s: cannot start %s: %s\n", argv[1], program.c_str(),
                std::strerror(errno));

@@ -24,7 +24,7 @@ using ::testing::HasSubstr;
 using testing::TempFile;
 using Lists = Registry<NodeListReader>;
 
-std::vector<NodeListEntry> read(const std::string& format, const std::string& text) {
+std::vector<ListedNode> read(const std::string& format, const std::string& text) {
   return Lists::make(format, {})->read(text, "nodes.csv");
 }
 
@@ -45,7 +45,7 @@ TEST(EveryNodeList, ReadsItsOwnExample) {
     EXPECT_FALSE(Lists::info(name).provided_keys.empty());
     const auto nodes = read(name, Lists::info(name).example);
     ASSERT_GE(nodes.size(), 2u);
-    for (const NodeListEntry& node : nodes) EXPECT_FALSE(node.name.empty());
+    for (const ListedNode& node : nodes) EXPECT_FALSE(node.name.empty());
     EXPECT_THAT(error_of(name, Lists::info(name).example + "x\n"), HasSubstr("fields, got 1"));
   }
 }

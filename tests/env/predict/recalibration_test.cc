@@ -22,7 +22,7 @@ TEST(Recalibration, LearnsHowOftenEndsFallBelowAPredictedShare) {
   // Ends occur at u^2 where u was predicted: half of them below a quarter.
   for (int i = 0; i < 20'000; ++i) {
     const double share = std::pow(rng.uniform(), 2);
-    learned.begin_ended_job();
+    learned.count_ended_job();
     learned.learn(share, share);
   }
   // The result is two parts observations and one part prior.
@@ -43,8 +43,8 @@ TEST(Recalibration, SpreadsRoughlyKnownEndsEvenly) {
 
 TEST(Recalibration, IntervalsAreWiderWithFewerEndedJobs) {
   Recalibration few, many;
-  for (int i = 0; i < 10; ++i) few.begin_ended_job();
-  for (int i = 0; i < 5000; ++i) many.begin_ended_job();
+  for (int i = 0; i < 10; ++i) few.count_ended_job();
+  for (int i = 0; i < 5000; ++i) many.count_ended_job();
   const auto a = few.interval(0.8), b = many.interval(0.8);
   EXPECT_LT(a.low, b.low);
   EXPECT_GT(a.high, b.high);

@@ -210,7 +210,7 @@ struct Reference {
 class Checking final : public Policy {
  public:
   explicit Checking(Reference& reference) : reference_(reference) {}
-  Level level() const override { return Level::kEstimate; }
+  InformationLevel level() const override { return InformationLevel::kEstimate; }
   size_t memory_bytes(const View& view) const override { return Survival::bytes(view); }
   void decide(const View& view, Memory& memory, Draft& draft) const override {
     BumpAllocator bump(memory.data());

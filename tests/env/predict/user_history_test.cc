@@ -148,7 +148,7 @@ class JobsState {
     state_.holder_slots = held_.data();
     state_.changed = changed_.data();
   }
-  View view() const { return {fixed_, state_, Level::kHistory}; }
+  View view() const { return {fixed_, state_, InformationLevel::kHistory}; }
 
  private:
   int32_t add(const Jobs::Row& row) {

@@ -21,7 +21,7 @@ using Learned = ExchangeInterferenceTerms::Learned;
 // errors on running jobs.
 class Watching final : public Policy {
  public:
-  Level level() const override { return Level::kBlind; }
+  InformationLevel level() const override { return InformationLevel::kBlind; }
   size_t memory_bytes(const View& view) const override { return Learned::bytes(view); }
 
   void decide(const View& view, Memory& memory, Draft& draft) const override {
@@ -93,7 +93,7 @@ TEST(ExchangeInterferenceTerms, IncludeLinkPriorities) {
   World world(scene.fixed(), 2);
   world.reset(0, 2);
   ASSERT_TRUE(world.advance(scene.scene().workload().truth()));
-  const View view(scene.fixed(), world.state(), Level::kBlind);
+  const View view(scene.fixed(), world.state(), InformationLevel::kBlind);
   const std::vector<Piece> apart = {{0, 1}, {1, 1}};
   Draft draft(scene.fixed(), world.state());
   const int32_t first = view.queue_head(), second = view.queue_next(first);

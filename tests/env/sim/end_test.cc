@@ -48,7 +48,7 @@ class Ends : public ::testing::Test {
 TEST_F(Ends, OnlyRunningJobsWithATargetMayEndEarly) {
   const View& view = runner_.view();
   EXPECT_TRUE(view.may_end_early(0));
-  EXPECT_EQ(view.enough(0), 0.5);
+  EXPECT_EQ(view.sufficient_metric(0), 0.5);
   EXPECT_FALSE(view.may_end_early(1)) << "its user gave no target";
   EXPECT_TRUE(view.may_end_early(2));
   EXPECT_TRUE(legal_end(fixed(), state(), 0));
@@ -67,7 +67,7 @@ TEST_F(Ends, OnlyRunningJobsWithATargetMayEndEarly) {
   SimModel strict = fixed();
   strict.allows = {.preempt = false, .move = false};
   EXPECT_FALSE(legal_end(strict, state(), 0));
-  EXPECT_FALSE(View(strict, state(), Level::kBlind).may_end_early(0));
+  EXPECT_FALSE(View(strict, state(), InformationLevel::kBlind).may_end_early(0));
   EXPECT_EQ(flaw_of_decision(strict, state(), {{{Verb::kEnd, ref(0)}}, {}}),
             "end of slot 0: not allowed here");
 }

@@ -114,7 +114,7 @@ TEST(AllReduceSettings, OnlyJobsWithAChoiceCanBeAssigned) {
     World world(scene.fixed(), 3);
     world.reset(0, 3);
     EXPECT_TRUE(world.advance(scene.scene().truth()));
-    const View view(scene.fixed(), world.state(), Level::kBlind);
+    const View view(scene.fixed(), world.state(), InformationLevel::kBlind);
     Plan plan;
     plan.edits = {{Verb::kStart, view.ref(slot), 0, 1, exchange}};
     plan.pieces = {{0, 2}};
@@ -302,7 +302,7 @@ TEST(AllReduceSettings, PredictionOfEveryChoiceIsExact) {
     World then(f, scene.scene().size());
     while (play.advance()) {
       SimState& s = play.state();
-      const View view(f, s, Level::kBlind);
+      const View view(f, s, InformationLevel::kBlind);
       ThroughputModel throughput_model(view);
       for (int32_t slot = view.queue_head(); slot != kNone; slot = view.queue_next(slot)) {
         const std::vector<Piece> pieces = play.any_place(s, slot);
@@ -351,7 +351,7 @@ TEST(AllReduceSettings, ViewShowsLinkLoads) {
   World world(scene.fixed(), 3);
   world.reset(0, 3);
   ASSERT_TRUE(world.advance(scene.scene().truth()));
-  const View view(scene.fixed(), world.state(), Level::kBlind);
+  const View view(scene.fixed(), world.state(), InformationLevel::kBlind);
   const Piece spread[] = {{0, 1}, {1, 1}};
   for (const double carried : {0.5e9, 1e9, 1e9}) {
     const int32_t slot = view.queue_head();

@@ -60,7 +60,7 @@ class Vacating : public ::testing::Test {
  protected:
   // All jobs are submitted at 0 s.
   void make(const std::vector<TaskRequest>& task_requests,
-            const PairConflicts& pair_conflicts = {}) {
+            const GpuSharingConflicts& pair_conflicts = {}) {
     ClusterSpec spec = load_cluster("1x2");
     spec.types[0].shares = Shares::kMilli;
     spec.types[0].mem_gib = 16;

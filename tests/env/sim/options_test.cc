@@ -65,7 +65,7 @@ void expect_carried_out(const SimModel& fixed, const SimState& before, int32_t s
   SimState& s = world.state();
   copy_state(world.sizes(), before, s);
   Draft draft(fixed, s);
-  const View view(fixed, s, Level::kBlind);
+  const View view(fixed, s, InformationLevel::kBlind);
   std::vector<std::pair<int32_t, double>> colocated;  // jobs still next to it, and their rates
   for (const int32_t other : o.victims) ASSERT_TRUE(draft.preempt(other));
   for (const JobMove& move : o.moves) ASSERT_TRUE(draft.preempt(move.slot));
@@ -105,7 +105,7 @@ TEST(PlacementOptions, AreLegalAndRunAsPredicted) {
     SceneRunner runner(scene.scene(), *policy);
     while (runner.step()) {
       const SimState& s = runner.world().state();
-      const View view(fixed, s, Level::kBlind);
+      const View view(fixed, s, InformationLevel::kBlind);
       const ThroughputModel throughput_model(view);
       PlacementOptions options(view, throughput_model, by_serial(view));
       for (int32_t slot = view.queue_head(); slot != kNone; slot = view.queue_next(slot)) {
@@ -140,7 +140,7 @@ TEST(PlacementOptions, InterferenceCostIsTheNeighboursLoss) {
   world.reset(0, 2);
   world.advance(scene.scene().truth());
   SimState& s = world.state();
-  const View view(scene.scene().fixed(), s, Level::kBlind);
+  const View view(scene.scene().fixed(), s, InformationLevel::kBlind);
   const int32_t first = view.queue_head(), second = view.queue_next(first);
   const Piece there{0, 2};
   start(scene.scene().fixed(), s, first, &there, 1);
@@ -178,7 +178,7 @@ TEST(ThroughputModel, OnlyTheNumberOfParameterServersMatters) {
     world.reset(0, 8);
     world.advance(scene.truth());
     SimState& s = world.state();
-    const View view(scene.fixed(), s, Level::kEstimate);
+    const View view(scene.fixed(), s, InformationLevel::kEstimate);
     const int32_t slot = view.queue_head();
     std::vector<Piece> pieces = {{at[2], 0, 0, 1}, {at[0], 1, 1, 1}, {at[1], 1, 1, 1}};
     if (at[0] == at[1]) {

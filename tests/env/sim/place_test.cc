@@ -32,7 +32,7 @@ TEST_F(Placements, MatchTheirDefinitions) {
   world.reset(0, 1);
   ASSERT_TRUE(world.advance(scene.truth()));
   SimState& s = world.state();
-  const View view(world.fixed(), s, Level::kBlind);
+  const View view(world.fixed(), s, InformationLevel::kBlind);
   Rng rng(5);
   std::vector<int32_t> sizes(f.spec.node_gpus, f.spec.node_gpus + f.spec.num_nodes);
   int refused = 0, spread = 0;
@@ -96,7 +96,7 @@ TEST(CanPlace, CountsAnyNumberOfNodesOfOneType) {
   World world(scene.fixed(), 1);
   world.reset(0, 1);
   ASSERT_TRUE(world.advance(scene.truth()));
-  const View view(scene.fixed(), world.state(), Level::kBlind);
+  const View view(scene.fixed(), world.state(), InformationLevel::kBlind);
   EXPECT_TRUE(can_place(view, PlacementRule::kConsolidate, 0));
   EXPECT_TRUE(can_place(view, PlacementRule::kFirstFit, 0));
 }

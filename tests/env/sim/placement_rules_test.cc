@@ -29,7 +29,7 @@ TEST_P(EveryPlacement, KeepsItsGuaranteesOnRandomStates) {
   World world(scene.fixed(), 1);
   SimState& s = world.state();
   const SpecColumns& spec = scene.fixed().spec;
-  const View view(scene.fixed(), s, Level::kBlind);
+  const View view(scene.fixed(), s, InformationLevel::kBlind);
   const std::vector<int32_t> whole(spec.node_gpus, spec.node_gpus + spec.num_nodes);
   std::vector<Piece> pieces(static_cast<size_t>(spec.num_nodes));
   Rng rng(3);
@@ -107,7 +107,7 @@ INSTANTIATE_TEST_SUITE_P(Placements, EveryPlacement,
 TEST(PlacementRule, LastPieceUsesTheTightestFit) {
   const Scene scene("3x8+1x4", {});
   World world(scene.fixed(), 1);
-  const View view(scene.fixed(), world.state(), Level::kBlind);
+  const View view(scene.fixed(), world.state(), InformationLevel::kBlind);
   std::vector<Piece> pieces(4);
   ASSERT_EQ(place_gpus(view, PlacementRule::kBestFit, 11, pieces.data()), 2);
   EXPECT_EQ(pieces[0], (Piece{0, 8}));
@@ -118,7 +118,7 @@ TEST(PlacementRule, ConsolidateRequiresNoMoreThanAnEmptyClusterHas) {
   // One node of 8 and four of 4: 16 GPUs need at least three nodes.
   const Scene scene("1x8+4x4", {});
   World world(scene.fixed(), 1);
-  const View view(scene.fixed(), world.state(), Level::kBlind);
+  const View view(scene.fixed(), world.state(), InformationLevel::kBlind);
   std::vector<Piece> pieces(5);
   EXPECT_EQ(min_nodes(scene.fixed().spec, 16), 3);
   EXPECT_EQ(min_nodes(scene.fixed().spec, 24), 5);

@@ -47,7 +47,7 @@ struct UndoingPolicy final : Policy {
   mutable int64_t edits = 0, undone = 0;
   mutable std::function<uint64_t()> digest_now;
 
-  Level level() const override { return Level::kBlind; }
+  InformationLevel level() const override { return InformationLevel::kBlind; }
 
   void decide(const View& view, Memory&, Draft& draft) const override {
     RandomEditor random(scene.fixed(), Rng(seed).split(calls++));

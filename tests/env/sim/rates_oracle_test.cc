@@ -315,7 +315,7 @@ INSTANTIATE_TEST_SUITE_P(Policies, RatesReference,
 struct ResizingPolicy final : Policy {
   mutable int resized = 0;
 
-  Level level() const override { return Level::kBlind; }
+  InformationLevel level() const override { return InformationLevel::kBlind; }
   void decide(const View& view, Memory&, Draft& draft) const override {
     Piece* pieces = draft.scratch();
     for (int32_t slot = view.queue_head(); slot != kNone;) {

@@ -45,7 +45,7 @@ std::vector<uint64_t> play(const Scene& scene, World& world, int events) {
   std::vector<Piece> pieces(static_cast<size_t>(scene.fixed().spec.num_nodes));
   while (events-- > 0 && !all_done(world.state()) && world.advance(scene.truth())) {
     SimState& s = world.state();
-    const View view(scene.fixed(), s, Level::kBlind);
+    const View view(scene.fixed(), s, InformationLevel::kBlind);
     for (int32_t slot = s.head->queue_head; slot != kNone;) {
       const int32_t next = s.queue_next[slot];
       const int32_t n = place(view, PlacementRule::kFirstFit, slot, pieces.data());

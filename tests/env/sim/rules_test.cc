@@ -24,7 +24,7 @@ struct Script final : Policy {
   using Act = std::function<void(const View&, Draft&)>;
   std::map<double, Act> acts;  // by seconds
 
-  Level level() const override { return Level::kBlind; }
+  InformationLevel level() const override { return InformationLevel::kBlind; }
   void decide(const View& view, Memory&, Draft& draft) const override {
     const double now_s = static_cast<double>(view.now_us()) / kSecond;
     if (const auto it = acts.find(now_s); it != acts.end()) it->second(view, draft);
@@ -129,8 +129,8 @@ TEST(Rules, JobWithItsOwnCostsIsChargedThose) {
     SceneRunner runner(scene, script);
     while (runner.step()) {
       if (runner.view().now_us() != 20 * kSecond) continue;
-      EXPECT_EQ(runner.view().until_us(0), (20 + 3 * scale) * kSecond);
-      EXPECT_EQ(runner.view().until_us(1), 30 * kSecond) << "as for every job";
+      EXPECT_EQ(runner.view().transition_end_us(0), (20 + 3 * scale) * kSecond);
+      EXPECT_EQ(runner.view().transition_end_us(1), 30 * kSecond) << "as for every job";
     }
     EXPECT_EQ(runner.jobs()[0].end_us, (60 + 7 * scale + 80) * kSecond);
     EXPECT_EQ(runner.jobs()[1].end_us, (60 + 30 + 80) * kSecond);

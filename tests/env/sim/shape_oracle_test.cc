@@ -37,7 +37,7 @@ class ShapeCase {
   int32_t below(int32_t n) { return static_cast<int32_t>(rng_.below(static_cast<uint32_t>(n))); }
   const ClusterSpec& cluster() const { return cluster_; }
   const std::vector<Job>& jobs() const { return jobs_; }
-  const PairConflicts& pair_conflicts() const { return pair_conflicts_; }
+  const GpuSharingConflicts& pair_conflicts() const { return pair_conflicts_; }
 
  private:
   ClusterSpec make_cluster() {
@@ -84,7 +84,7 @@ class ShapeCase {
   Rng rng_;
   ClusterSpec cluster_;
   std::vector<Job> jobs_;
-  PairConflicts pair_conflicts_;
+  GpuSharingConflicts pair_conflicts_;
 };
 
 int64_t mib(double gib) { return std::llround(1024 * gib); }
@@ -180,7 +180,7 @@ class SlowLedger {
   }
 
   bool conflicts(int32_t slot, const Gpu& gpu) const {
-    const PairConflicts& pair_conflicts = shape_case_.pair_conflicts();
+    const GpuSharingConflicts& pair_conflicts = shape_case_.pair_conflicts();
     if (pair_conflicts.num_kinds == 0) return false;
     const int32_t kind = pair_conflicts.kind[static_cast<size_t>(slot)];
     return kind != kNone && std::any_of(gpu.holders.begin(), gpu.holders.end(), [&](int32_t other) {

@@ -207,7 +207,7 @@ TEST(World, AllocatesNothingAfterItsFirstEpisode) {
   const Scene scene("20x8", random_jobs(Rng(8), {.count = 500, .mean_gap_s = 10}));
   World world(scene.fixed(), scene.size());
   Draft draft(world.fixed(), world.state());
-  const View view(world.fixed(), world.state(), Level::kBlind);
+  const View view(world.fixed(), world.state(), InformationLevel::kBlind);
   const auto fifo = make_policy("fifo");
   Memory memory;
   const Truth truth = scene.truth();

@@ -77,7 +77,7 @@ Errors table_errors(const Profiles& known, const Profiles& asked,
     SpeedTable table(one, {.types = types, .max_gpus = 64, .node_gpus = 64});
     for (const MeasuredRun& run : profile.runs) {
       if (run.iteration_s <= 0 || !of_interest(run)) continue;
-      const auto batch = static_cast<int32_t>(std::lround(profile.batch_size_of(run)));
+      const auto batch = static_cast<int32_t>(std::lround(profile.identifying_batch_size(run)));
       const int32_t job_class = table.class_of(profile.model, batch, run.gpus());
       if (job_class == 0) continue;
       const SpeedColumns columns = table.columns();
@@ -251,7 +251,8 @@ TEST(SpeedErrors, OptimusOnElasticFlowsCurves) {
     std::map<double, std::vector<MeasuredOptimusSpeed>> by_batch;
     for (const MeasuredRun& run : profile.runs) {
       if (run.iteration_s <= 0) continue;
-      by_batch[profile.batch_size_of(run)].push_back({run.gpus(), run.gpus(), 1 / run.iteration_s});
+      by_batch[profile.identifying_batch_size(run)].push_back(
+          {run.gpus(), run.gpus(), 1 / run.iteration_s});
     }
     for (const auto& [batch, runs] : by_batch) {
       const OptimusSync form = fit_optimus_sync(runs, batch);

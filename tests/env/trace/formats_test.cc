@@ -197,7 +197,7 @@ TEST(Formats, RowsThatEndBeforeTheyStartAreSkippedInArchives) {
     std::string out;
     const Trace trace = parse_trace(text, "t.csv", {});
     EXPECT_EQ(trace.jobs.size(), 1u);
-    for (const Skipped& what : trace.skipped) out += what.reason + ";";
+    for (const CountedRows& what : trace.skipped) out += what.reason + ";";
     return out;
   };
   EXPECT_EQ(reasons("a,worker,1.0,Terminated,10.0,20.0,600.0,29.3,100.0,V100\n"

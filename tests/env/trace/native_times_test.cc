@@ -41,13 +41,13 @@ std::string times_error(const std::string& text, const std::vector<std::string>&
 
 std::vector<std::string> notices(const Trace& trace) {
   std::vector<std::string> out;
-  for (const Skipped& notice : trace.notices) out.push_back(notice.reason);
+  for (const CountedRows& notice : trace.notices) out.push_back(notice.reason);
   return out;
 }
 
 std::vector<std::string> left_out_times(const Trace& trace) {
   std::vector<std::string> out;
-  for (const Skipped& skipped : trace.skipped) {
+  for (const CountedRows& skipped : trace.skipped) {
     out.push_back(std::to_string(skipped.count) + " x " + skipped.reason);
   }
   return out;

@@ -229,7 +229,7 @@ TEST(PublishedProfiles, ElasticFlow) {
   EXPECT_EQ(p.models.size(), 13u) << "7 on A100, 6 on T4";
   const ModelProfile& vgg = model(p, "vgg16");
   EXPECT_DOUBLE_EQ(run_at(vgg, "a100", 16, {8, 8}).iteration_s, 1 / 12.621757731334574);
-  EXPECT_DOUBLE_EQ(vgg.batch_size_of(run_at(vgg, "a100", 16, {8, 8})), 256);
+  EXPECT_DOUBLE_EQ(vgg.identifying_batch_size(run_at(vgg, "a100", 16, {8, 8})), 256);
   EXPECT_EQ(run_at(model(p, "deepspeech2"), "a100", 0.5, std::vector<int32_t>(8, 8)).iteration_s,
             0);
   EXPECT_EQ(run_at(model(p, "yolov3"), "t4", 2, std::vector<int32_t>(8, 4)).iteration_s, 0);

@@ -151,7 +151,7 @@ TEST(TraceFiles, AreReadCompletely) {
     EXPECT_EQ(trace.format, file.format);
     EXPECT_EQ(trace.jobs.size(), file.jobs);
     int64_t left_out = 0;
-    for (const Skipped& skipped : trace.skipped) left_out += skipped.count;
+    for (const CountedRows& skipped : trace.skipped) left_out += skipped.count;
     EXPECT_EQ(left_out, file.left_out);
     int64_t gpu_us = 0;
     int largest = 0;
@@ -203,10 +203,10 @@ TEST(TraceFiles, ChronusCountsMinutes) {
   const Job& soft = job_of(trace, "0");
   EXPECT_EQ(soft.submit_us, int64_t{5601} * 60 * kUsPerS);
   EXPECT_EQ(soft.run_us, 96 * 60 * kUsPerS);
-  EXPECT_EQ(soft.dues, (std::vector<Due>{{159 * 60 * kUsPerS, 10},
-                                         {189 * 60 * kUsPerS, 8},
-                                         {229 * 60 * kUsPerS, 5},
-                                         {289 * 60 * kUsPerS, 2}}));
+  EXPECT_EQ(soft.dues, (std::vector<Deadline>{{159 * 60 * kUsPerS, 10},
+                                              {189 * 60 * kUsPerS, 8},
+                                              {229 * 60 * kUsPerS, 5},
+                                              {289 * 60 * kUsPerS, 2}}));
   EXPECT_EQ(soft.tenant, "vc_ed69ec");
   EXPECT_EQ(soft.user, "");
   EXPECT_EQ(soft.model, "mobilenet_v2");
@@ -233,7 +233,7 @@ TEST(TraceFiles, ItpModelsAreTheRawJobsWithDeadlines) {
   EXPECT_EQ(first.model, "deepspeech2");
   EXPECT_EQ(first.iterations, 3249);
   EXPECT_EQ(first.batch_size, 32);
-  EXPECT_EQ(first.dues, (std::vector<Due>{{(3716178 - 3715485) * kUsPerS, 1}}));
+  EXPECT_EQ(first.dues, (std::vector<Deadline>{{(3716178 - 3715485) * kUsPerS, 1}}));
 }
 
 TEST(TraceFiles, OpenbHasSharesTypesAndCpuPods) {
@@ -286,7 +286,7 @@ TEST(TraceFiles, ElasticFlowHasDeadlines) {
   const Job& job = job_of(trace, "1");
   EXPECT_EQ(job.submit_us, 219316 * kUsPerS);
   EXPECT_EQ(job.iterations, 26446831);
-  EXPECT_EQ(job.dues, (std::vector<Due>{{(2065619 - 219316) * kUsPerS, 1}}));
+  EXPECT_EQ(job.dues, (std::vector<Deadline>{{(2065619 - 219316) * kUsPerS, 1}}));
   EXPECT_EQ(job.gpus, 4);
 }
 

@@ -38,7 +38,7 @@ std::string sacct_jobs_error(const std::string& text, const std::string& setting
 
 std::map<std::string, int64_t> left_out(const Trace& trace) {
   std::map<std::string, int64_t> out;
-  for (const Skipped& skipped : trace.skipped) out[skipped.reason] = skipped.count;
+  for (const CountedRows& skipped : trace.skipped) out[skipped.reason] = skipped.count;
   return out;
 }
 
@@ -283,9 +283,9 @@ TEST(SacctTimes, SkippedHourIsHandled) {
 TEST(SacctTimes, ContradictoryElapsedGivesANotice) {
   const auto notices = [](const char* elapsed) {
     std::vector<std::string> out;
-    for (const Skipped& notice : read_sacct(kHead + row("1", "u", "10:00", "10:05", "10:15",
-                                                        elapsed, "COMPLETED", "gres/gpu=1"))
-                                     .notices) {
+    for (const CountedRows& notice : read_sacct(kHead + row("1", "u", "10:00", "10:05", "10:15",
+                                                            elapsed, "COMPLETED", "gres/gpu=1"))
+                                         .notices) {
       out.push_back(notice.reason);
     }
     return out;

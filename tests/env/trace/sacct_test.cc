@@ -34,7 +34,7 @@ TEST_F(Sacct, SeparatesJobsFromStepsAndUnstartedJobs) {
   EXPECT_EQ(trace_.format, "sacct");
   EXPECT_EQ(trace_.jobs.size(), 18u);
   std::map<std::string, int64_t> left_out;
-  for (const Skipped& skipped : trace_.skipped) left_out[skipped.reason] = skipped.count;
+  for (const CountedRows& skipped : trace_.skipped) left_out[skipped.reason] = skipped.count;
   EXPECT_EQ(left_out, (std::map<std::string, int64_t>{{"step of a job", 21},
                                                       {"never started", 2},
                                                       {"has not started", 2},
@@ -210,14 +210,14 @@ TEST(SacctFields, Resources) {
   EXPECT_FALSE(parse_tres("cpu"));
   EXPECT_FALSE(parse_tres("cpu=x"));
   EXPECT_FALSE(parse_tres("cpu=1,,mem=1G"));
-  EXPECT_EQ(parse_gres_gpus("gpu:2"), 2);
-  EXPECT_EQ(parse_gres_gpus("gres:gpu:a100:4,craynetwork:1"), 4);
-  EXPECT_EQ(parse_gres_gpus("gpu"), 1);
-  EXPECT_EQ(parse_gres_gpus("gpu:a100"), 1);
-  EXPECT_EQ(parse_gres_gpus("craynetwork:0"), 0);
-  EXPECT_EQ(parse_gres_gpus("gpu:a100:x"), std::nullopt);
-  EXPECT_EQ(parse_gres_gpus("PER_NODE:gpu:a100:4"), 4);
-  EXPECT_EQ(parse_gres_gpus("gpu:2(IDX:0-1)"), 2);
+  EXPECT_EQ(parse_gres_gpus_per_node("gpu:2"), 2);
+  EXPECT_EQ(parse_gres_gpus_per_node("gres:gpu:a100:4,craynetwork:1"), 4);
+  EXPECT_EQ(parse_gres_gpus_per_node("gpu"), 1);
+  EXPECT_EQ(parse_gres_gpus_per_node("gpu:a100"), 1);
+  EXPECT_EQ(parse_gres_gpus_per_node("craynetwork:0"), 0);
+  EXPECT_EQ(parse_gres_gpus_per_node("gpu:a100:x"), std::nullopt);
+  EXPECT_EQ(parse_gres_gpus_per_node("PER_NODE:gpu:a100:4"), 4);
+  EXPECT_EQ(parse_gres_gpus_per_node("gpu:2(IDX:0-1)"), 2);
 }
 
 TEST(SacctFields, GpuSlices) {
@@ -259,10 +259,10 @@ TEST(SacctFields, States) {
 TEST(SacctFields, JobNumbers) {
   for (const char* text :
        {"7", "7_3", "7_[4-9%2]", "7_[1,3,5-8,...]", "7+1", "7.batch", "7_3.0", "7+0.extern"}) {
-    EXPECT_TRUE(is_slurm_id(text)) << text;
+    EXPECT_TRUE(is_slurm_job_or_step_id(text)) << text;
   }
   for (const char* text : {"", "a", "7a", "7_", "7+", "7.", "2024-05-06", "01:00:00", "7_[x]"}) {
-    EXPECT_FALSE(is_slurm_id(text)) << text;
+    EXPECT_FALSE(is_slurm_job_or_step_id(text)) << text;
   }
 }
 

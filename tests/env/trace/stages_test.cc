@@ -44,12 +44,12 @@ Trace diamond() {
 
 TEST(Stages, RunInTheOrderOfTheirGroups) {
   Trace trace = diamond();
-  resolve_stage_times(trace);
+  fill_in_stage_run_times(trace);
   // 70 s of workers and servers, 100 s of the large group (10 s next to it), 30 s.
   EXPECT_EQ(trace.jobs[0].run_us, 200 * kS);
   EXPECT_EQ(trace.jobs[1].run_us, 5 * kS);
   const Trace before = trace;
-  resolve_stage_times(trace);
+  fill_in_stage_run_times(trace);
   EXPECT_EQ(trace.jobs[0].run_us, before.jobs[0].run_us);
   EXPECT_EQ(trace.jobs[0].groups, before.jobs[0].groups);
   EXPECT_DOUBLE_EQ(gpu_time_us(trace.jobs[0]), 1e6 * (70 * 3 + 100 * 8 + 10 * 4 + 30 * 1));
@@ -75,7 +75,7 @@ TEST(Stages, RunInTheOrderOfTheirGroups) {
 TEST(Stages, JobsOfOneStageAreUnchanged) {
   Trace trace = diamond();
   for (RoleGroup& g : trace.jobs[0].groups) g.after.clear(), g.run_us = -1;
-  EXPECT_FALSE(any_staged(trace));
+  EXPECT_FALSE(any_job_has_stages(trace));
   const Stages stages = split_stages(trace.jobs);
   ASSERT_EQ(stages.jobs.size(), 2u);
   EXPECT_EQ(stages.jobs[0].groups, trace.jobs[0].groups);

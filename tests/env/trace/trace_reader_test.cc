@@ -186,7 +186,7 @@ TEST_P(BadRow, IsNamedAndCounted) {
   EXPECT_EQ(trace.jobs[0].id, "good");
   EXPECT_EQ(trace.jobs[1].id, "last");
   int64_t count = 0;
-  for (const Skipped& skipped : trace.skipped) count += skipped.count;
+  for (const CountedRows& skipped : trace.skipped) count += skipped.count;
   EXPECT_EQ(count, 3);
   EXPECT_EQ(trace.skipped.at(0).reason, bad.reason);
   EXPECT_EQ(trace.skipped.at(0).first, "jobs.csv:3");

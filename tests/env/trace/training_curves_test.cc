@@ -50,22 +50,22 @@ Trace with_loss(double target) {
 
 TEST(Curves, JobEndsAtItsTarget) {
   Trace trace = with_loss(0.4);  // 3 x + 1 = 2.5: x = 0.5, at a point of the curve
-  set_training_curves(trace, {});
+  apply_training_curves(trace, {});
   EXPECT_EQ(trace.jobs[0].run_us, 500 * kSecond);
   EXPECT_EQ(trace.jobs[1].run_us, 1000 * kSecond);
   EXPECT_TRUE(trace.jobs[1].curve.empty());
   const Trace before = trace;
-  set_training_curves(trace, {});
+  apply_training_curves(trace, {});
   EXPECT_EQ(trace.jobs[0].run_us, before.jobs[0].run_us);
   Trace never = with_loss(0.2);
-  set_training_curves(never, {});
+  apply_training_curves(never, {});
   EXPECT_EQ(never.jobs[0].run_us, 1000 * kSecond);
 }
 
 TEST(Curves, ViewShowsTrainingProgress) {
   Trace trace = with_loss(0.4);
   trace.jobs[1].submit_us = 250 * kSecond;
-  set_training_curves(trace, {});
+  apply_training_curves(trace, {});
   const Scene scene("1x2", trace.jobs, no_costs());
   const auto policy = make_policy("fifo");
   SceneRunner runner(scene, *policy);
@@ -91,7 +91,7 @@ TEST(Curves, CurvesOfPolluxTrainings) {
   trace.jobs[0].batch_size = 128;
   trace.jobs[1].batch_size = 900;  // measured: 128, 256, 512, 1024, ...
   trace.jobs[1].target = 0.5838;   // after its second row, 782.78 of 39068.08
-  set_training_curves(trace, profiles);
+  apply_training_curves(trace, profiles);
   EXPECT_DOUBLE_EQ(trace.jobs[0].curve.front().value, 0.4455);
   EXPECT_DOUBLE_EQ(trace.jobs[0].curve.front().noise, 5.066593295150894 / 8.947307535897329);
   EXPECT_DOUBLE_EQ(trace.jobs[0].curve.back().share, 1);

@@ -205,7 +205,7 @@ TEST(Window, TailIsTheTraceThenTheRepeatedWindow) {
 TEST(Window, CopiesAreMarked) {
   Trace trace = trace_at({0, 10, 15, 30, 40});
   select_window(trace, {.from = "10", .to = "20", .repeats = 2});
-  EXPECT_EQ(count_window_copies(trace), 4);
+  EXPECT_EQ(count_copied_jobs(trace), 4);
   for (const Job& job : trace.jobs) {
     EXPECT_EQ(job.copy, job.id.find('#') != job.id.npos) << job.id;
     EXPECT_FALSE(job.copy && job.scored);
@@ -217,7 +217,7 @@ TEST(Window, TailMayBeTheTraceWithoutCopies) {
   select_window(trace, {.from = "10", .to = "20", .after = ArrivalsAfterWindow::kTraceOnly});
   EXPECT_THAT(scored(trace), ElementsAre("1", "2"));
   EXPECT_THAT(unscored(trace), ElementsAre("0", "3", "4"));
-  EXPECT_EQ(count_window_copies(trace), 0);
+  EXPECT_EQ(count_copied_jobs(trace), 0);
 }
 
 TEST(Window, InvalidOptionsAreNamed) {

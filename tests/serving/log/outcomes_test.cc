@@ -37,13 +37,13 @@ void finish(pb::DecideRequest& request, const pb::Job& job, double run_s, double
   finished_job.set_id(id);
 }
 
-std::vector<pb::LoggedOutcome> update(OutcomeTracker& outcomes, const pb::DecideRequest& request,
+std::vector<pb::LoggedOutcome> update(JobOutcomeTracker& outcomes, const pb::DecideRequest& request,
                                       const pb::DecideResponse& response = {}) {
   return outcomes.update(std::make_shared<const pb::DecideRequest>(request), response);
 }
 
-TEST(OutcomeTracker, PresentJobsHaveNoOutcome) {
-  OutcomeTracker outcomes;
+TEST(JobOutcomeTracker, PresentJobsHaveNoOutcome) {
+  JobOutcomeTracker outcomes;
   EXPECT_TRUE(update(outcomes, first_snapshot()).empty());
   pb::DecideRequest later = first_snapshot();
   later.set_time_s(10'060);
@@ -51,8 +51,8 @@ TEST(OutcomeTracker, PresentJobsHaveNoOutcome) {
   EXPECT_TRUE(update(outcomes, later).empty());
 }
 
-TEST(OutcomeTracker, MissingJobsHaveBoundsOnTheirRunTime) {
-  OutcomeTracker outcomes;
+TEST(JobOutcomeTracker, MissingJobsHaveBoundsOnTheirRunTime) {
+  JobOutcomeTracker outcomes;
   update(outcomes, first_snapshot());
   const auto logged = update(outcomes, without(first_snapshot(), "a", 10'060));
   ASSERT_EQ(logged.size(), 1u);
@@ -67,9 +67,9 @@ TEST(OutcomeTracker, MissingJobsHaveBoundsOnTheirRunTime) {
   EXPECT_TRUE(update(outcomes, without(first_snapshot(), "a", 10'120)).empty()) << "reported once";
 }
 
-TEST(OutcomeTracker, FinishedJobsAreMatchedByIdOrAttributes) {
+TEST(JobOutcomeTracker, FinishedJobsAreMatchedByIdOrAttributes) {
   for (const std::string id : {"a", ""}) {
-    OutcomeTracker outcomes;
+    JobOutcomeTracker outcomes;
     const pb::DecideRequest first = first_snapshot();
     update(outcomes, first);
     pb::DecideRequest later = without(first, "a", 10'060);
@@ -85,8 +85,8 @@ TEST(OutcomeTracker, FinishedJobsAreMatchedByIdOrAttributes) {
   }
 }
 
-TEST(OutcomeTracker, SimilarJobsGetPossibleEnds) {
-  OutcomeTracker outcomes;
+TEST(JobOutcomeTracker, SimilarJobsGetPossibleEnds) {
+  JobOutcomeTracker outcomes;
   pb::DecideRequest first = first_snapshot();
   for (const int i : {0, 1}) {
     first.mutable_jobs(i)->set_user("ada");
@@ -105,8 +105,8 @@ TEST(OutcomeTracker, SimilarJobsGetPossibleEnds) {
   EXPECT_EQ(logged[1].run_s(), 90);
 }
 
-TEST(OutcomeTracker, StartingDecisionIsNamed) {
-  OutcomeTracker outcomes;
+TEST(JobOutcomeTracker, StartingDecisionIsNamed) {
+  JobOutcomeTracker outcomes;
   pb::DecideResponse response;
   response.set_decision_id("17");
   pb::Action& action = *response.add_actions();
@@ -124,8 +124,8 @@ TEST(OutcomeTracker, StartingDecisionIsNamed) {
   update(outcomes, first_snapshot());
 }
 
-TEST(OutcomeTracker, ReusedIdIsAnotherJob) {
-  OutcomeTracker outcomes;
+TEST(JobOutcomeTracker, ReusedIdIsAnotherJob) {
+  JobOutcomeTracker outcomes;
   update(outcomes, first_snapshot());
   pb::DecideRequest later = without(first_snapshot(), "a", 10'060);
   add_waiting(later, "a", 2);
@@ -134,15 +134,15 @@ TEST(OutcomeTracker, ReusedIdIsAnotherJob) {
   EXPECT_EQ(logged[0].job().gpus(), 4u);
 }
 
-TEST(OutcomeTracker, OlderSnapshotIsIgnored) {
-  OutcomeTracker outcomes;
+TEST(JobOutcomeTracker, OlderSnapshotIsIgnored) {
+  JobOutcomeTracker outcomes;
   update(outcomes, first_snapshot());
   EXPECT_TRUE(update(outcomes, without(first_snapshot(), "a", 9'990)).empty());
   EXPECT_EQ(update(outcomes, without(first_snapshot(), "b", 10'060)).size(), 1u);
 }
 
-TEST(OutcomeTracker, ClockSetBackStartsAgain) {
-  OutcomeTracker outcomes;
+TEST(JobOutcomeTracker, ClockSetBackStartsAgain) {
+  JobOutcomeTracker outcomes;
   update(outcomes, first_snapshot());
   EXPECT_TRUE(update(outcomes, without(first_snapshot(), "a", 5'000)).empty());
   const auto logged = update(outcomes, without(without(first_snapshot(), "a", 0), "b", 5'010));
@@ -151,8 +151,8 @@ TEST(OutcomeTracker, ClockSetBackStartsAgain) {
   EXPECT_EQ(logged[0].max_run_s(), 3'610);
 }
 
-TEST(OutcomeTracker, ClustersAreSeparate) {
-  OutcomeTracker outcomes;
+TEST(JobOutcomeTracker, ClustersAreSeparate) {
+  JobOutcomeTracker outcomes;
   update(outcomes, first_snapshot());
   pb::DecideRequest named = without(first_snapshot(), "a", 10'060);
   named.set_cluster("other");
@@ -171,8 +171,8 @@ TEST(OutcomeTracker, ClustersAreSeparate) {
   EXPECT_EQ(logged[0].seen_s(), 10'000);
 }
 
-TEST(OutcomeTracker, NumberOfClustersIsLimited) {
-  OutcomeTracker outcomes;
+TEST(JobOutcomeTracker, NumberOfClustersIsLimited) {
+  JobOutcomeTracker outcomes;
   update(outcomes, first_snapshot());
   for (int i = 0; i < 100; ++i) {
     pb::DecideRequest other = first_snapshot();

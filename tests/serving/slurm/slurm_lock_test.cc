@@ -34,17 +34,17 @@ bool becomes_leader(LeaderLock& lock) {
 TEST(LeaderLock, TheFirstLeadsAndTheSecondFollows) {
   TempFolder temp;
   LeaderLock first(temp.path() / "lock", kLongS), second(temp.path() / "lock", kLongS);
-  EXPECT_FALSE(first.leads());
+  EXPECT_FALSE(first.still_leads());
   EXPECT_TRUE(first.renew());
-  EXPECT_TRUE(first.leads());
+  EXPECT_TRUE(first.still_leads());
   EXPECT_EQ(first.term(), 1);
   for (int i = 0; i < 5; ++i) {
     EXPECT_FALSE(second.renew());
     EXPECT_TRUE(first.renew());
     EXPECT_TRUE(first.keep());
   }
-  EXPECT_FALSE(second.leads());
-  EXPECT_TRUE(second.other_alive());
+  EXPECT_FALSE(second.still_leads());
+  EXPECT_TRUE(second.has_seen_other_agent());
 }
 
 TEST(LeaderLock, ReleasedLockIsTakenAtOnce) {
@@ -64,7 +64,7 @@ TEST(LeaderLock, SilentLeaderIsDeposedAndNoticesIt) {
   LeaderLock first(temp.path(), 0.5), second(temp.path(), 0.5);
   EXPECT_TRUE(first.renew());
   EXPECT_TRUE(becomes_leader(second));
-  EXPECT_FALSE(first.leads());
+  EXPECT_FALSE(first.still_leads());
   EXPECT_FALSE(first.keep());
   EXPECT_EQ(first.term(), 0);
   EXPECT_EQ(second.term(), 2);
@@ -76,7 +76,7 @@ TEST(LeaderLock, LaterTermDeposesAtOnce) {
   LeaderLock first(temp.path(), kLongS);
   EXPECT_TRUE(first.renew());
   std::ofstream(temp.path() / "term-2") << "other 1 leads\n";
-  EXPECT_FALSE(first.leads());
+  EXPECT_FALSE(first.still_leads());
   EXPECT_FALSE(first.renew());
   EXPECT_EQ(first.leader(), "other");
 }
@@ -86,7 +86,7 @@ TEST(LeaderLock, OldSignOfLifeDoesNotLead) {
   LeaderLock lock(temp.path(), 0.2);
   EXPECT_TRUE(lock.renew());
   std::this_thread::sleep_for(150ms);
-  EXPECT_FALSE(lock.leads());
+  EXPECT_FALSE(lock.still_leads());
   // No other came: it begins a term of its own.
   EXPECT_TRUE(lock.renew());
   EXPECT_EQ(lock.term(), 2);

@@ -30,7 +30,7 @@ class SlurmSnapshot : public ::testing::Test {
 
   ClusterSnapshot make() const {
     return make_snapshot({listing_, config_, site_, "gpu", now_s_, needs_lease_, in_flight_,
-                          run_times_.earlier_runs(), avoided_});
+                          run_times_.times_before_restart(), avoided_});
   }
 
   SlurmJob& job(const std::string& id) {

@@ -101,7 +101,7 @@ bool fits(Shape shape, std::string_view text) {
     case Shape::kCommand:
       return is_command(text);
     case Shape::kId:
-      return is_slurm_id(text);
+      return is_slurm_job_or_step_id(text);
     case Shape::kDate:
       return is_missing_word(text) || (has_digit_first(text) && only(text, "-:.+ "));
     case Shape::kTime:

@@ -130,7 +130,7 @@ std::string_view parse_slurm_state(std::string_view text) {
   return word == "CANCELED" ? "CANCELLED" : std::string_view();
 }
 
-bool is_slurm_id(std::string_view text) {
+bool is_slurm_job_or_step_id(std::string_view text) {
   const auto digits = [&] {
     const size_t end = std::min(text.find_first_not_of("0123456789"), text.size());
     text.remove_prefix(end);
@@ -202,7 +202,7 @@ std::optional<Tres> parse_tres(std::string_view text) {
   return tres;
 }
 
-std::optional<int64_t> parse_gres_gpus(std::string_view text) {
+std::optional<int64_t> parse_gres_gpus_per_node(std::string_view text) {
   int64_t gpus = 0;
   if (text.empty()) return gpus;
   for (std::string_view item : split(text, ',')) {

@@ -50,10 +50,10 @@ std::string_view parse_slurm_state(std::string_view text);
 
 // Returns whether the text is the id of a job or of a step: "7", "7_3", "7_[4-9%2]" or "7+1",
 // perhaps followed by a step such as ".batch".
-bool is_slurm_id(std::string_view text);
+bool is_slurm_job_or_step_id(std::string_view text);
 
 // Returns the GPUs per node in "gpu:2", "gpu:a100:4" or "gres:gpu:2,craynetwork:1", as Slurm before
 // 21.08 printed ReqGRES; 0 if the text names no GPUs.
-std::optional<int64_t> parse_gres_gpus(std::string_view text);
+std::optional<int64_t> parse_gres_gpus_per_node(std::string_view text);
 
 }  // namespace yard

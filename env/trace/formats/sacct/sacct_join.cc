@@ -48,7 +48,7 @@ std::string SacctLog::full_id(uint32_t cluster, const std::string& id) const {
 
 void SacctLog::drop(Run& run, const char* reason) {
   run.dropped = true;
-  rows_.set_first_line(run.job.line);
+  rows_.set_line_number(run.job.line);
   rows_.leave_out_row(reason);
 }
 
@@ -67,7 +67,7 @@ bool SacctLog::is_continuation(const Run& before, const Run& run) const {
 }
 
 // Returns whether the row belongs to the same job, after the run.
-bool SacctLog::follows_run(const UnstartedRow& mark, const Run& run) {
+bool SacctLog::follows_run(const RowWithoutRun& mark, const Run& run) {
   if (mark.user != run.job.user || mark.submitted_us < run.submitted_us) return false;
   const int64_t end_us = run.job.logged_end_us;
   if (end_us < 0 || max_requeue_gap_us(run.state) < 0) return is_open(run.state);
@@ -78,10 +78,10 @@ bool SacctLog::follows_run(const UnstartedRow& mark, const Run& run) {
 
 // Joins the rows to one job, in place of the first. Returns nullptr if the job has not ended.
 SacctLog::Run* SacctLog::join_chain(const std::vector<Run*>& chain,
-                                    const std::vector<UnstartedRow*>& unstarted) {
+                                    const std::vector<RowWithoutRun*>& unstarted) {
   Run& last = *chain.back();
   bool open = is_open(last.state);
-  for (UnstartedRow* mark : unstarted) {
+  for (RowWithoutRun* mark : unstarted) {
     if (follows_run(*mark, last)) {
       open = mark->reason != kNeverStarted;
       if (!open) last.job.status = "CANCELLED";  // while waiting to run again
@@ -131,7 +131,7 @@ SacctLog::Run* SacctLog::join_chain(const std::vector<Run*>& chain,
   return &kept;
 }
 
-void SacctLog::join_rows(std::vector<Run*> runs, const std::vector<UnstartedRow*>& unstarted) {
+void SacctLog::join_rows(std::vector<Run*> runs, const std::vector<RowWithoutRun*>& unstarted) {
   const auto begin_us = [](const Run* run) {
     return run->job.logged_start_us >= 0 ? run->job.logged_start_us : run->submitted_us;
   };
@@ -168,14 +168,14 @@ void SacctLog::join_rows(std::vector<Run*> runs, const std::vector<UnstartedRow*
       const std::string mark = "#" + std::to_string(jobs.size() + 1);
       run->job.id += mark;
       if (!run->job.array.empty()) run->job.array += mark;
-      rows_.set_first_line(run->job.line);
+      rows_.set_line_number(run->job.line);
       rows_.add_row_notice("job number reused: the later job's id ends in " + mark);
     }
     jobs.push_back(run);
   }
 }
 
-void SacctLog::check_settings() const {
+void SacctLog::check_unused_settings() const {
   const auto unused_setting = [&](const char* key, const std::string& expected,
                                   const std::string& got) {
     throw InputError(std::string("trace.") + key, expected, got);
@@ -225,7 +225,7 @@ void SacctLog::join_rows_of_jobs() {
     }
   }
   for (size_t i = 0; i < unstarted_.size(); ++i) {
-    UnstartedRow& mark = unstarted_[i];
+    RowWithoutRun& mark = unstarted_[i];
     const bool is_step = mark.had_decimal_zero && whole_ids_.contains(mark.id);
     if (is_step) mark.reason = kStep;
     if (!is_step) enter(mark.id, mark.cluster, i, true);
@@ -234,7 +234,7 @@ void SacctLog::join_rows_of_jobs() {
   for (size_t first = 0, end = 0; first < entries.size(); first = end) {
     throw_if_interrupted();
     std::vector<Run*> runs;
-    std::vector<UnstartedRow*> unstarted;
+    std::vector<RowWithoutRun*> unstarted;
     for (; end < entries.size() && entries[end].hash == entries[first].hash; ++end) {
       const Entry& entry = entries[end];
       if (entry.is_unstarted) {
@@ -250,8 +250,8 @@ void SacctLog::join_rows_of_jobs() {
       for (Run* one : runs) {
         (one->job.id == id && one->cluster == cluster ? same : others).push_back(one);
       }
-      std::vector<UnstartedRow*> of_same;
-      for (UnstartedRow* mark : unstarted) {
+      std::vector<RowWithoutRun*> of_same;
+      for (RowWithoutRun* mark : unstarted) {
         if (mark->id == id && mark->cluster == cluster) of_same.push_back(mark);
       }
       const bool alone = same.size() == 1 && of_same.empty() && !is_open(same[0]->state);
@@ -262,10 +262,10 @@ void SacctLog::join_rows_of_jobs() {
 }
 
 void SacctLog::finish() {
-  check_settings();
+  check_unused_settings();
   join_rows_of_jobs();
-  for (const UnstartedRow& mark : unstarted_) {
-    rows_.set_first_line(mark.line);
+  for (const RowWithoutRun& mark : unstarted_) {
+    rows_.set_line_number(mark.line);
     rows_.leave_out_row(std::string(mark.reason));
   }
   const bool uncounted = !gpus_seen_ && config_.gpus_per_node == 0;
@@ -275,7 +275,7 @@ void SacctLog::finish() {
     Run& one = run(i);
     if (one.dropped) continue;
     Job& job = one.job;
-    rows_.set_first_line(job.line);
+    rows_.set_line_number(job.line);
     job.id = full_id(one.cluster, job.id);
     if (!job.array.empty()) job.array = full_id(one.cluster, job.array);
     if (uncounted) rows_.add_row_notice(kNoGpus);

@@ -203,7 +203,7 @@ class SacctJsonReader : public TraceReader {
         return value != "steps";
       }
       if (event != Event::object_end || depth != depth_of_jobs || list != "jobs") return true;
-      rows.set_first_line(++jobs);
+      rows.set_line_number(++jobs);
       if (!at(value, "time").is_object()) {
         if (timeless == 0) timeless = jobs;
         return false;

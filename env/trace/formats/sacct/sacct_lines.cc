@@ -114,8 +114,8 @@ SacctFlaw sacct_flaw(std::string_view first_line, std::string_view second_line) 
   if (std::ranges::count_if(words, known) >= 2 && trim(second_line).starts_with("---")) {
     return SacctFlaw::kFixedWidth;
   }
-  if (words.size() >= 4 && is_slurm_id(words[0]) && std::ranges::any_of(words, is_state) &&
-      words[0] != first_line) {
+  if (words.size() >= 4 && is_slurm_job_or_step_id(words[0]) &&
+      std::ranges::any_of(words, is_state) && words[0] != first_line) {
     const bool blanks = std::ranges::none_of(
         words, [](std::string_view word) { return word.find_first_of("|;") != word.npos; });
     if (blanks) return SacctFlaw::kFixedWidth;
@@ -125,7 +125,7 @@ SacctFlaw sacct_flaw(std::string_view first_line, std::string_view second_line) 
     const auto dates = std::ranges::count_if(
         parts, [](std::string_view part) { return part.size() == 19 && parse_date_s(part); });
     const auto states = std::ranges::count_if(parts, is_state);
-    const auto ids = std::ranges::count_if(parts, is_slurm_id);
+    const auto ids = std::ranges::count_if(parts, is_slurm_job_or_step_id);
     if (parts.size() < 4 || ids == 0) continue;
     if (states > 0 && (dates > 0 || delimiter == '|')) return SacctFlaw::kNoHeader;
     if (dates >= 2 && delimiter == '|') return SacctFlaw::kNoHeader;
@@ -183,7 +183,7 @@ bool SacctLines::begins_row(std::string_view line) const {
   if (!id_) return parts.size() >= header_.columns.size() && is_row(line);
   std::string_view id = trim(parts[*id_]);
   if (header_.quoted && id.size() > 1 && id.front() == '"') id = id.substr(1, id.size() - 2);
-  return parts.size() > 1 && is_slurm_id(id);
+  return parts.size() > 1 && is_slurm_job_or_step_id(id);
 }
 
 // Returns whether the line alone is a row.
@@ -226,7 +226,7 @@ bool SacctLines::next() {
       record_.assign(row());
     } else {
       next_line(line);
-      rows_.set_first_line(line.number);
+      rows_.set_line_number(line.number);
       record_ = std::move(line.text);
     }
     if (split_csv(record_)) return true;
@@ -258,7 +258,7 @@ bool SacctLines::next() {
       record_ += '\n' + below->text;
       ahead_.pop_front();
     }
-    rows_.set_first_line(line.number);  // peek() moved on
+    rows_.set_line_number(line.number);  // peek() moved on
     if (record_.size() != complete) {
       parts = split_at(record_, header_.delimiter);
       readings = possible_field_splits(header_.columns, parts, kMaxReadings);

@@ -71,7 +71,7 @@ class SacctLog {
   static constexpr const char* kNotStarted = "has not started";
   static constexpr const char* kNotEnded = "has not ended";
   static constexpr const char* kNeverStarted = "never started";
-  struct UnstartedRow {
+  struct RowWithoutRun {
     std::string id, user;
     uint32_t cluster;
     int64_t submitted_us, started_us;
@@ -90,7 +90,7 @@ class SacctLog {
     return {find(used_columns()[I])..., find(config_.tenant)};
   }
   void check_columns() const;
-  void check_settings() const;
+  void check_unused_settings() const;
   bool is_setting_given(const char* key) const;
   bool unusable(int column, const std::string& reason, const std::string& expected);
   bool unusable(const SlurmFlaw& flaw);
@@ -110,10 +110,10 @@ class SacctLog {
   void cut_decimal_zeros();
 
   void join_rows_of_jobs();
-  void join_rows(std::vector<Run*> runs, const std::vector<UnstartedRow*>& unstarted);
+  void join_rows(std::vector<Run*> runs, const std::vector<RowWithoutRun*>& unstarted);
   bool is_continuation(const Run& before, const Run& run) const;
-  static bool follows_run(const UnstartedRow& mark, const Run& run);
-  Run* join_chain(const std::vector<Run*>& chain, const std::vector<UnstartedRow*>& unstarted);
+  static bool follows_run(const RowWithoutRun& mark, const Run& run);
+  Run* join_chain(const std::vector<Run*>& chain, const std::vector<RowWithoutRun*>& unstarted);
   void drop(Run& run, const char* reason);
   std::string full_id(uint32_t cluster, const std::string& id) const;
 
@@ -130,7 +130,7 @@ class SacctLog {
   Run& run(size_t i) { return runs_[i / kPiece][i % kPiece]; }
   std::vector<Piece> runs_;
   size_t num_runs_ = 0;
-  std::vector<UnstartedRow> unstarted_;
+  std::vector<RowWithoutRun> unstarted_;
   std::vector<std::string> clusters_;
   bool is_table_;
   std::vector<std::string_view> table_row_;    // fields of the current row of a table

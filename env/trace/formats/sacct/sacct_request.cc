@@ -74,7 +74,7 @@ std::optional<SlurmFlaw> set_job_resources(const SlurmRequest& request,
   if (rules.gpus_per_node > 0) {
     gpus = nodes * rules.gpus_per_node;
   } else if (!counted && !request.gpus_each.empty()) {
-    const std::optional<int64_t> each = parse_gres_gpus(request.gpus_each);
+    const std::optional<int64_t> each = parse_gres_gpus_per_node(request.gpus_each);
     if (!each) {
       return SlurmFlaw{request.gpus_each_column,
                        request.gpus_each_column + " is not a list of resources", "gpu:TYPE:N",

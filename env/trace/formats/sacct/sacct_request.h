@@ -30,7 +30,7 @@ struct SlurmFlaw {
   std::string column, reason, expected, got;  // column: empty if several columns are concerned
 };
 
-// Sets gpus, gpu_types and groups of `job`, or returns the reason why they cannot be set.
+// Sets GPUs, allowed types and role groups of `job`, or returns the reason why they cannot be set.
 std::optional<SlurmFlaw> set_job_resources(const SlurmRequest& request,
                                            const SlurmRequestRules& rules, Job& job);
 

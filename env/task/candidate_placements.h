@@ -14,7 +14,7 @@
 namespace yard {
 
 struct CandidatePlacement {
-  // Bit mask of the rules of ring_placements() that lead to this placement.
+  // Bit mask of the rules of candidate_placements() that lead to this placement.
   enum Rule : uint8_t { kTight = 1, kEven = 2, kQuiet = 4, kClear = 8 };
   static constexpr int kRules = 4;
   uint8_t rules = 0;
@@ -26,9 +26,9 @@ struct CandidatePlacement {
 //   even    one GPU at a time on the node with the most left
 //   quiet   on equally few nodes, those with the fewest GPUs in use
 //   clear   on the nodes with the least traffic on their uplinks, taking all free GPUs there
-inline std::vector<CandidatePlacement> ring_placements(const View& view,
-                                                       const ThroughputModel& throughput_model,
-                                                       int32_t slot) {
+inline std::vector<CandidatePlacement> candidate_placements(const View& view,
+                                                            const ThroughputModel& throughput_model,
+                                                            int32_t slot) {
   const SpecColumns& spec = view.spec();
   std::vector<CandidatePlacement> out;
   const std::vector<Piece> tight = best_fit(view, slot);

@@ -5,10 +5,10 @@
 
 namespace yard {
 
-class AgentVectorEnv final : public VectorEnv {
+class BatchVectorEnv final : public VectorEnv {
  public:
   // Requires: as BatchEnv.
-  AgentVectorEnv(std::vector<EnvSpec> env_specs, const VectorEnvOptions& options,
+  BatchVectorEnv(std::vector<EnvSpec> env_specs, const VectorEnvOptions& options,
                  std::shared_ptr<const Agent> agent)
       : env_(std::move(env_specs), with_agent(options, std::move(agent))) {}
 
@@ -31,7 +31,7 @@ class AgentVectorEnv final : public VectorEnv {
   }
   void reset() override { env_.reset(); }
   void step(std::span<const int32_t> actions) override { env_.step(actions); }
-  void begin_episodes() override { env_.begin_episodes(); }
+  void begin_next_episodes() override { env_.begin_next_episodes(); }
   bool is_done(int world) const override { return env_.is_done(world); }
   double elapsed_s(int world) const override { return env_.elapsed_s(world); }
   int env_specs() const override { return env_.env_specs(); }
