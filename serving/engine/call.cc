@@ -63,11 +63,11 @@ void Engine::Call::read_and_decide(bool on_policy_thread) {
     const std::shared_ptr<pb::DecideRequest> request = in.read();
     if (is_repeated(*request)) return;
     engine->registrations_.limit_request(*request);
-    auto state = engine->states_.state_after(request, in.client);
-    require_fresh(*state);
-    PreemptionBounds bounds = engine->preemptions_.bounds_of(*state, in.client);
-    done = std::make_shared<const ReadRequest>(std::move(state), std::move(bounds));
-    engine->states_.keep(done->request, done->bytes, in.client);
+    require_fresh(*request);
+    StoredState after = engine->states_.state_after(request, in.client);
+    PreemptionBounds bounds = engine->preemptions_.bounds_of(*after.state, in.client);
+    done = std::make_shared<const ReadRequest>(std::move(after), std::move(bounds));
+    engine->states_.keep({done->request, done->history}, in.client);
   } catch (const MissingState& missing) {
     std::unique_lock lock(mutex);
     if (answered) return;
@@ -390,11 +390,11 @@ void Engine::Call::finish(std::unique_lock<std::mutex>& lock, PolicyResult&& ans
   timings.set_total_ms(ms_since(begin));
   std::vector<std::shared_ptr<const RecentDecision>> dropped;  // destroyed after the answer is sent
   if (read == nullptr) {
-    engine->on_served_({nullptr, response, answer.trace, nullptr, in.traceparent, recall});
+    engine->on_served_({nullptr, nullptr, response, answer.trace, nullptr, in.traceparent, recall});
   } else {
     engine->preemptions_.count(*read->request, in.client, response);
-    engine->on_served_(
-        {read->request, response, answer.trace, &read->snapshot.bounds(), in.traceparent, recall});
+    engine->on_served_({read->request, read->history, response, answer.trace,
+                        &read->snapshot.bounds(), in.traceparent, recall});
     dropped = keep_for_explanations(response, source);
   }
   const auto done = std::move(in.done);
@@ -445,8 +445,8 @@ void Engine::Call::end() {
 std::vector<std::shared_ptr<const RecentDecision>> Engine::Call::keep_for_explanations(
     const pb::DecideResponse& answer, pb::Source source) const {
   auto decision = std::make_shared<RecentDecision>();
-  decision->request = read->request;
-  decision->request_bytes = read->bytes;
+  decision->history = read->history;
+  decision->num_jobs = read->request->jobs_size();
   decision->response = answer;
   if (source == pb::POLICY) decision->model = current.model;
   decision->heuristic = is_starved ? engine->for_starved_ : engine->fallback_;

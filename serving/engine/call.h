@@ -20,12 +20,12 @@ struct Engine::Call : std::enable_shared_from_this<Engine::Call> {
 
   // What only depends on the request; shared with work that hangs.
   struct ReadRequest {
-    ReadRequest(std::shared_ptr<const pb::DecideRequest> read, PreemptionBounds bounds)
-        : request(std::move(read)),
-          bytes(request->ByteSizeLong()),
+    ReadRequest(StoredState stored, PreemptionBounds bounds)
+        : request(std::move(stored.state)),
+          history(std::move(stored.history)),
           snapshot(*request, std::move(bounds)) {}
     const std::shared_ptr<const pb::DecideRequest> request;
-    const size_t bytes;  // size of the request as a message
+    const std::shared_ptr<const StateHistory> history;
     const Snapshot snapshot;
     size_t size() const {
       return static_cast<size_t>(request->jobs_size() + request->nodes_size());

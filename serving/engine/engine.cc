@@ -129,7 +129,9 @@ void Engine::explain(std::shared_ptr<const pb::ExplainRequest> request,
     }
   } else {
     auto asked = std::make_shared<RecentDecision>();
-    asked->request = {request, &request->request()};
+    asked->history = std::make_shared<StateHistory>(
+        std::shared_ptr<const pb::DecideRequest>(request, &request->request()));
+    asked->num_jobs = request->request().jobs_size();
     asked->model = models_
                        .choose(request->request().model(), request->request().cluster(),
                                request->request().time_s())
@@ -140,13 +142,13 @@ void Engine::explain(std::shared_ptr<const pb::ExplainRequest> request,
   // Shared, since the work and its drop each have one use for it.
   const auto refuse_once = std::make_shared<std::function<void(const pb::Refusal&)>>(refuse);
   const auto ticket = aside_.submit(
-      {"explain", static_cast<size_t>(about->request->jobs_size()),
+      {"explain", static_cast<size_t>(about->num_jobs),
        [about, request, done = std::move(done), refuse_once] {
          try {
            const Policy& policy = about->model ? *about->model->policy : *about->heuristic;
            const bool recorded = request->has_decision_id();
-           done(yard::explain(policy, *about->request, recorded ? &about->response : nullptr,
-                              request->job()));
+           done(yard::explain(policy, *about->history->state(),
+                              recorded ? &about->response : nullptr, request->job()));
          } catch (const std::exception& error) {
            (*refuse_once)(refusal_of(kInvalidArgument, error.what()));
          }

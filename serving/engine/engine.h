@@ -89,6 +89,8 @@ struct IncomingRequest {
 // A decision that is about to be sent, with its request.
 struct ServedDecision {
   const std::shared_ptr<const pb::DecideRequest> request;  // null: the request was not read in time
+  // That of the request, for use after the answer: a delta copies a state which is still read.
+  const std::shared_ptr<const StateHistory> history;
   const pb::DecideResponse& response;
   pb::DecisionTrace& trace;           // the receiver may move the trace away
   const PreemptionBounds* bounds;     // limits on preemptions; null: the request was read too late
@@ -137,6 +139,7 @@ class Engine {
                std::function<void(pb::ExplainResponse&&)> done,
                std::function<void(const pb::Refusal& why)> refuse);
   uint64_t repeated_requests() const { return repeated_.load(); }  // answered without a decision
+  uint64_t state_copies() const { return states_.copies(); }  // deltas for which one was copied
 
  private:
   struct Call;

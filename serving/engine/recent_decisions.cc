@@ -6,7 +6,7 @@ namespace yard {
 
 std::vector<std::shared_ptr<const RecentDecision>> RecentDecisions::add(
     std::shared_ptr<const RecentDecision> decision) {
-  const size_t bytes = decision->request_bytes + decision->response.ByteSizeLong();
+  const size_t bytes = decision->history->bytes() + decision->response.ByteSizeLong();
   std::vector<std::shared_ptr<const RecentDecision>> dropped;
   const std::lock_guard lock(mutex_);
   entries_.push_back({std::move(decision), bytes});

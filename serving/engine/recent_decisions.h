@@ -10,13 +10,14 @@
 
 #include "policies/policy.h"
 #include "serving/engine/model_store.h"
+#include "serving/engine/state_store.h"
 #include "serving/snapshot/messages.h"
 
 namespace yard {
 
 struct RecentDecision {
-  std::shared_ptr<const pb::DecideRequest> request;
-  size_t request_bytes = 0;  // size of the request as a message
+  std::shared_ptr<const StateHistory> history;  // of the state for which the decision was made
+  int num_jobs = 0;                             // in that state
   pb::DecideResponse response;
   // The decider: a model, or a heuristic if that is null.
   std::shared_ptr<const Model> model;

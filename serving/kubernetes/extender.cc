@@ -362,13 +362,13 @@ void Extender::take(const ClusterUse& use, FreeGpus::Time now) {
 // Brings what is known up to the present time, which it returns.
 FreeGpus::Time Extender::begin() {
   const FreeGpus::Time now = now_();
-  if (unread_ != nullptr) take(use_of(*std::exchange(unread_, nullptr)), now);
+  if (unread_ != nullptr) take(use_of(*std::exchange(unread_, nullptr)()), now);
   groups_.expire(now);
   return now;
 }
 
-void Extender::observe(std::shared_ptr<const pb::DecideRequest> snapshot) {
-  if (!options_.cluster.empty() && snapshot->cluster() != options_.cluster) return;
+void Extender::observe(const std::string& cluster, GetSnapshot snapshot) {
+  if (!options_.cluster.empty() && cluster != options_.cluster) return;
   const std::lock_guard lock(mutex_);
   unread_ = std::move(snapshot);
 }

@@ -46,8 +46,9 @@ class Extender {
   ExtenderAnswer answer(std::string_view verb, const std::string& body);
 
   // Takes the use of GPUs from a snapshot of the cluster; ignores those of others. Takes no time:
-  // the snapshot is read with the next question.
-  void observe(std::shared_ptr<const pb::DecideRequest> snapshot);
+  // `snapshot` is called, from another thread, with the next question.
+  using GetSnapshot = std::function<std::shared_ptr<const pb::DecideRequest>()>;
+  void observe(const std::string& cluster, GetSnapshot snapshot);
 
   struct Counts {
     uint64_t unknown_nodes = 0;   // offered nodes of which nothing is known
@@ -80,7 +81,7 @@ class Extender {
   FreeGpus free_;
   PodGroups groups_;
   std::unordered_map<std::string, ClusterUse::Holder> holders_;  // of the last report
-  std::shared_ptr<const pb::DecideRequest> unread_;  // the last snapshot, until it is read
+  GetSnapshot unread_;  // the last snapshot, until it is read
   // Pods of the last report by group.
   std::unordered_map<std::string, std::unordered_set<std::string>> running_;
   uint64_t unknown_nodes_ = 0, unsized_groups_ = 0;

@@ -163,12 +163,15 @@ struct DecisionLog::Shared {
       *record.mutable_reported() = std::move(*entry.reported);
       return append(record);
     }
-    const auto outcomes_now = outcomes.update(entry.request, entry.response);
+    // A copy, since the next delta changes the state in place if it has no readers.
+    const auto request = std::make_shared<const pb::DecideRequest>(*entry.request);
+    entry.request = nullptr;
+    const auto outcomes_now = outcomes.update(request, entry.response);
     pb::LogRecord record;
     pb::LoggedDecision& decision = *record.mutable_decision();
     decision.set_number(entry.number);
     decision.set_unix_s(entry.unix_s);
-    *decision.mutable_request() = with_bounds(*entry.request, entry.bounds);
+    *decision.mutable_request() = with_bounds(*request, entry.bounds);
     *decision.mutable_response() = std::move(entry.response);
     *decision.mutable_trace() = std::move(entry.trace);
     decision.set_traceparent(std::move(entry.more.traceparent));

@@ -218,7 +218,7 @@ struct Client::Impl {
     if (!versioned) return status;
     const bool confirms = status.ok() && answer.state_version() == whole->state_version();
     if (confirms) {
-      server.confirmed.keep(after, after->ByteSizeLong(), "");
+      server.confirmed.keep({after, std::make_shared<StateHistory>(after)}, "");
     } else {
       server.confirmed.forget(cluster);
     }

@@ -123,6 +123,9 @@ struct Metrics::Families {
   Counter& repeated = counter("yardmaster_repeated_requests_total",
                               "Requests answered as an equal one with the same id was before.")
                           .Add({});
+  Counter& state_copies =
+      counter("yardmaster_state_copies_total", "Deltas for which a state had to be copied.")
+          .Add({});
   Family<Counter>& reported =
       counter("yardmaster_reported_outcomes_total", "Ends of jobs that managers reported, by end.");
   Family<Gauge>& mode =
@@ -264,6 +267,7 @@ std::string Metrics::text(const Gauges& now) {
     }
   }
   catch_up(f.repeated, now.repeated);
+  catch_up(f.state_copies, now.state_copies);
   for (const pb::ModelStatus& one : now.versions) {
     if (one.name().empty()) continue;
     for (const pb::Mode mode : {pb::MODE_ON, pb::MODE_OFF, pb::MODE_SHADOW, pb::MODE_CANARY}) {

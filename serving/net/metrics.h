@@ -44,7 +44,8 @@ class Metrics {
     size_t memory_bytes = 0;   // size of all memories
     int breaker = 0;           // Breaker::State of the model's breaker
     uint64_t times_breakers_opened = 0;
-    uint64_t repeated = 0;  // requests answered as equal ones were before
+    uint64_t repeated = 0;      // requests answered as equal ones were before
+    uint64_t state_copies = 0;  // deltas for which a state was copied
     Credentials::Status credentials;
     ModelStore::Status models;
     std::vector<pb::ModelStatus> versions;   // state of each model

@@ -207,7 +207,10 @@ struct Server::Impl {
     if (options.on_traced && !served.traceparent.empty() && is_sampled(served.traceparent)) {
       options.on_traced(served.response, served.traceparent);
     }
-    if (served.request != nullptr) extender->observe(served.request);
+    if (served.request != nullptr) {
+      extender->observe(served.request->cluster(),
+                        [history = served.history] { return history->state(); });
+    }
     if (log == nullptr || served.request == nullptr) return;
     log->add(served.request, served.response, std::move(served.trace), *served.bounds,
              {.traceparent = served.traceparent, .recall = served.recall});
@@ -329,6 +332,7 @@ struct Server::Impl {
                          .breaker = static_cast<int>(breaker().state(Engine::Clock::now())),
                          .times_breakers_opened = engine.times_breakers_opened(),
                          .repeated = engine.repeated_requests(),
+                         .state_copies = engine.state_copies(),
                          .credentials = credentials->status(),
                          .models = models.first_model_status(),
                          .versions = models.list(),

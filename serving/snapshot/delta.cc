@@ -52,76 +52,123 @@ class RunOn {
   GangSpeeds speeds_;
 };
 
-// Appends `before` to `out`, without those removed and with those replaced by `changes`, then the
-// new ones. `key_of` returns a name or id; records without one are never the same.
+// Erases the records for which erases(record) returns true. The others keep their order.
+template <class Records, class Erases>
+void erase_records(Records& records, const Erases& erases) {
+  int kept = 0;
+  for (int i = 0; i < records.size(); ++i) {
+    if (erases(records[i])) continue;
+    if (kept != i) records.SwapElements(kept, i);
+    ++kept;
+  }
+  records.DeleteSubrange(kept, records.size() - kept);
+}
+
+// What a delta changes in a list of nodes or jobs. `key_of` returns a name or id; records without
+// one are never the same.
 template <class Records, class KeyOf>
-void merge(const char* what, const Records& before, const Records& changes,
-           const google::protobuf::RepeatedPtrField<std::string>& removed, KeyOf key_of,
-           const RunOn& run_on, Records& out) {
-  const std::unordered_set<std::string_view> gone(removed.begin(), removed.end());
-  std::unordered_map<std::string_view, const typename Records::value_type*> changed;
-  changed.reserve(static_cast<size_t>(changes.size()));
-  for (const auto& one : changes) {
-    const std::string& key = key_of(one);
-    if (key.empty() || changed.emplace(key, &one).second) continue;
-    throw InputError(std::string(what) + " '" + shortened(key) + "'", "each once in a delta",
-                     "a duplicate");
+class RecordChanges {
+ public:
+  // Throws InputError if the delta has a record twice. Requires: `changes` and `removed` outlive
+  // the object.
+  RecordChanges(const char* what, const Records& changes,
+                const google::protobuf::RepeatedPtrField<std::string>& removed, KeyOf key_of)
+      : changes_(changes), key_of_(key_of), removed_(removed.begin(), removed.end()) {
+    changed_.reserve(static_cast<size_t>(changes.size()));
+    for (const auto& one : changes) {
+      const std::string& key = key_of(one);
+      if (key.empty() || changed_.emplace(key, &one).second) continue;
+      throw InputError(std::string(what) + " '" + shortened(key) + "'", "each once in a delta",
+                       "a duplicate");
+    }
   }
-  out.Reserve(before.size() + changes.size());
-  std::unordered_set<std::string_view> replaced;
-  for (const auto& one : before) {
-    const std::string& key = key_of(one);
-    if (!gone.empty() && gone.contains(key)) continue;
-    const auto it = changed.empty() ? changed.end() : changed.find(key);
-    if (it != changed.end()) replaced.insert(key);
-    *out.Add() = it == changed.end() ? one : *it->second;
-    if (it == changed.end()) run_on(*out.rbegin());
+
+  // Removes and replaces records, then appends the new ones.
+  void apply_to(Records& records) const {
+    if (!removed_.empty()) {
+      erase_records(records, [this](const auto& one) { return removed_.contains(key_of_(one)); });
+    }
+    std::unordered_set<std::string_view> replaced;
+    if (!changed_.empty()) {
+      for (auto& one : records) {
+        const auto it = changed_.find(key_of_(one));
+        if (it == changed_.end()) continue;
+        one = *it->second;
+        replaced.insert(it->first);
+      }
+    }
+    for (const auto& one : changes_) {
+      if (!replaced.contains(key_of_(one))) *records.Add() = one;
+    }
   }
-  for (const auto& one : changes) {
-    if (!replaced.contains(key_of(one))) *out.Add() = one;
-  }
+
+ private:
+  const Records& changes_;
+  KeyOf key_of_;
+  std::unordered_set<std::string_view> removed_;
+  std::unordered_map<std::string_view, const typename Records::value_type*> changed_;
+};
+
+// Replaces the fields that every request sends anew.
+void replace_head(pb::DecideRequest& state, const pb::DecideRequest& delta) {
+  state.set_request_id(delta.request_id());
+  state.set_model(delta.model());
+  state.set_time_s(delta.time_s());
+  state.set_cluster(delta.cluster());
+  state.set_budget_ms(delta.budget_ms());
+  *state.mutable_allowed() = delta.allowed();
+  state.set_state_version(delta.state_version());
+  delta.has_age_s() ? state.set_age_s(delta.age_s()) : state.clear_age_s();
+  delta.has_epoch() ? state.set_epoch(delta.epoch()) : state.clear_epoch();
+  delta.has_max_preempted_gpus() ? state.set_max_preempted_gpus(delta.max_preempted_gpus())
+                                 : state.clear_max_preempted_gpus();
+  delta.has_max_starts() ? state.set_max_starts(delta.max_starts()) : state.clear_max_starts();
+  if (delta.gpu_types_size() > 0) *state.mutable_gpu_types() = delta.gpu_types();
+  if (delta.tenants_size() > 0) *state.mutable_tenants() = delta.tenants();
+  if (delta.has_costs()) *state.mutable_costs() = delta.costs();
 }
 
 }  // namespace
 
-std::shared_ptr<pb::DecideRequest> apply_delta(const pb::DecideRequest& base,
-                                               const pb::DecideRequest& delta) {
+void change_state(pb::DecideRequest& state, const pb::DecideRequest& delta) {
+  const RecordChanges nodes("nodes", delta.nodes(), delta.removed_nodes(), name_of);
+  const RecordChanges jobs("jobs", delta.jobs(), delta.removed_jobs(), id_of);
+  {
+    const RunOn run_on(state, delta.time_s() - state.time_s());
+    for (pb::Job& job : *state.mutable_jobs()) run_on(job);
+  }
+  replace_head(state, delta);
+  nodes.apply_to(*state.mutable_nodes());
+  jobs.apply_to(*state.mutable_jobs());
+
+  auto& finished = *state.mutable_finished();
+  if (delta.removed_jobs_size() > 0) {
+    const std::unordered_set<std::string_view> gone(delta.removed_jobs().begin(),
+                                                    delta.removed_jobs().end());
+    erase_records(finished, [&](const pb::FinishedJob& job) {
+      return !job.id().empty() && gone.contains(job.id());
+    });
+  }
+  const int kept = std::clamp(kMaxKeptFinished - delta.finished_size(), 0, finished.size());
+  finished.DeleteSubrange(0, finished.size() - kept);
+  finished.MergeFrom(delta.finished());
+}
+
+std::shared_ptr<pb::DecideRequest> copy_state(const pb::DecideRequest& state) {
   // Most of the time goes into small allocations, which an arena makes cheap.
   google::protobuf::ArenaOptions blocks;
   blocks.start_block_size = blocks.max_block_size = kArenaBlock;
   const auto arena = std::make_shared<google::protobuf::Arena>(blocks);
   const std::shared_ptr<pb::DecideRequest> out(
       arena, google::protobuf::Arena::CreateMessage<pb::DecideRequest>(arena.get()));
-  out->set_request_id(delta.request_id());
-  out->set_model(delta.model());
-  out->set_time_s(delta.time_s());
-  out->set_cluster(delta.cluster());
-  out->set_budget_ms(delta.budget_ms());
-  *out->mutable_allowed() = delta.allowed();
-  out->set_state_version(delta.state_version());
-  if (delta.has_age_s()) out->set_age_s(delta.age_s());
-  if (delta.has_epoch()) out->set_epoch(delta.epoch());
-  if (delta.has_max_preempted_gpus()) out->set_max_preempted_gpus(delta.max_preempted_gpus());
-  if (delta.has_max_starts()) out->set_max_starts(delta.max_starts());
-  *out->mutable_gpu_types() = delta.gpu_types_size() > 0 ? delta.gpu_types() : base.gpu_types();
-  *out->mutable_tenants() = delta.tenants_size() > 0 ? delta.tenants() : base.tenants();
-  if (delta.has_costs() || base.has_costs()) {
-    *out->mutable_costs() = delta.has_costs() ? delta.costs() : base.costs();
-  }
-  const RunOn run_on(base, delta.time_s() - base.time_s());
-  merge("nodes", base.nodes(), delta.nodes(), delta.removed_nodes(), name_of, run_on,
-        *out->mutable_nodes());
-  merge("jobs", base.jobs(), delta.jobs(), delta.removed_jobs(), id_of, run_on,
-        *out->mutable_jobs());
-  const std::unordered_set<std::string_view> gone(delta.removed_jobs().begin(),
-                                                  delta.removed_jobs().end());
-  auto& finished = *out->mutable_finished();
-  for (const pb::FinishedJob& job : base.finished()) {
-    if (job.id().empty() || !gone.contains(job.id())) *finished.Add() = job;
-  }
-  const int kept = std::clamp(kMaxKeptFinished - delta.finished_size(), 0, finished.size());
-  finished.DeleteSubrange(0, finished.size() - kept);
-  finished.MergeFrom(delta.finished());
+  *out = state;
+  return out;
+}
+
+std::shared_ptr<pb::DecideRequest> apply_delta(const pb::DecideRequest& base,
+                                               const pb::DecideRequest& delta) {
+  std::shared_ptr<pb::DecideRequest> out = copy_state(base);
+  change_state(*out, delta);
   return out;
 }
 
@@ -217,8 +264,8 @@ class DeltaWriter {
     return after_.has_costs();
   }
 
-  // Lists the records that merge() has to replace, add and remove. Records in another order than
-  // before are removed and added at the end, like new ones.
+  // Lists the records that change_state() has to replace, add and remove. Records in another order
+  // than before are removed and added at the end, like new ones.
   template <class Records, class KeyOf>
   bool write_records(const Records& before, const Records& after, KeyOf key_of, Records& changes,
                      google::protobuf::RepeatedPtrField<std::string>& removed) {

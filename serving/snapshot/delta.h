@@ -11,11 +11,17 @@ namespace yard {
 // Largest number of finished jobs that a state keeps. The oldest jobs are dropped first.
 inline constexpr int kMaxKeptFinished = 4096;
 
-// Returns `base` changed by `delta`. A node or job in the delta replaces the base's one of that
-// name or id, or comes last if the base has none or the delta removes it. Running jobs not in the
-// delta run on. GPU types, tenants and costs stay, unless the delta has any. Finished jobs of the
-// delta are added to the base's. All other fields are the delta's. Throws InputError if the delta
-// has a node or job twice. Requires: the base has each node and job once.
+// Changes a state by a delta. A node or job in the delta replaces the state's one of that name or
+// id, or comes last if the state has none or the delta removes it. Running jobs not in the delta
+// run on. GPU types, tenants and costs stay, unless the delta has any. Finished jobs of the delta
+// are added to the state's. All other fields are the delta's. Throws InputError, with the state as
+// it was, if the delta has a node or job twice. Requires: the state has each node and job once.
+void change_state(pb::DecideRequest& state, const pb::DecideRequest& delta);
+
+// Returns a copy on an arena of its own, which is cheap to make.
+std::shared_ptr<pb::DecideRequest> copy_state(const pb::DecideRequest& state);
+
+// Returns a copy of `base` changed by `delta`, as change_state() does.
 std::shared_ptr<pb::DecideRequest> apply_delta(const pb::DecideRequest& base,
                                                const pb::DecideRequest& delta);
 

@@ -3,10 +3,15 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cmath>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
+#include <thread>
+#include <utility>
+#include <vector>
 
 #include "env/base/core/error.h"
 #include "serving/engine/state_store.h"
@@ -248,8 +253,10 @@ TEST(Delta, SaysWhatItCannotExpress) {
 
 class States : public ::testing::Test {
  protected:
+  static constexpr int kNodes = 16;
+
   static StateStore::State request(uint64_t version, std::optional<uint64_t> base = {}) {
-    auto out = std::make_shared<pb::DecideRequest>(base ? pb::DecideRequest() : cluster_of(1));
+    auto out = std::make_shared<pb::DecideRequest>(base ? pb::DecideRequest() : cluster_of(kNodes));
     out->set_time_s(10'000);
     out->set_cluster("lab");
     out->set_state_version(version);
@@ -257,17 +264,17 @@ class States : public ::testing::Test {
     return out;
   }
   StateStore::State see(const StateStore::State& sent) {
-    const StateStore::State after = store.state_after(sent, "peer");
-    store.keep(after, after->ByteSizeLong(), "peer");
-    return after;
+    const StoredState after = store.state_after(sent, "peer");
+    store.keep(after, "peer");
+    return after.state;
   }
   StateStore store{2, size_t{1} << 20};
 };
 
 TEST_F(States, FollowDeltas) {
   see(request(1));
-  EXPECT_EQ(see(request(5, 1))->nodes_size(), 1);
-  EXPECT_EQ(see(request(6, 5))->nodes_size(), 1);
+  EXPECT_EQ(see(request(5, 1))->nodes_size(), kNodes);
+  EXPECT_EQ(see(request(6, 5))->nodes_size(), kNodes);
 }
 
 TEST_F(States, SayWhichVersionIsMissing) {
@@ -291,6 +298,104 @@ TEST_F(States, RefuseWhatContradictsItself) {
   EXPECT_THROW(see(request(2, 3)), InputError);
 }
 
+TEST_F(States, AreChangedInPlaceOnceNobodyReadsThem) {
+  see(request(1));
+  see(request(2, 1));
+  EXPECT_EQ(store.copies(), 1U) << "of the full snapshot";
+  see(request(3, 2));
+  EXPECT_EQ(store.copies(), 1U);
+  const StateStore::State read = see(request(4, 3));
+  const std::string before = read->SerializeAsString();
+  auto removes = std::make_shared<pb::DecideRequest>(*request(5, 4));
+  removes->add_removed_nodes(read->nodes(0).name());
+  const int nodes = read->nodes_size();
+  EXPECT_EQ(see(removes)->nodes_size(), nodes - 1);
+  EXPECT_EQ(store.copies(), 2U) << "of the state that is still read";
+  EXPECT_EQ(read->SerializeAsString(), before);
+}
+
+TEST_F(States, ServeTwoDeltasOfOneState) {
+  see(request(1));
+  see(request(2, 1));
+  const StateStore::State one = store.state_after(request(3, 2), "peer").state;
+  auto removes = std::make_shared<pb::DecideRequest>(*request(4, 2));
+  removes->add_removed_nodes(one->nodes(0).name());
+  EXPECT_EQ(store.state_after(removes, "peer").state->nodes_size(), kNodes - 1);
+  EXPECT_EQ(one->nodes_size(), kNodes);
+  EXPECT_EQ(see(request(5, 2))->nodes_size(), kNodes);
+}
+
+TEST_F(States, OutliveDeltasThatContradictThemselves) {
+  see(request(1));
+  see(request(2, 1));
+  auto twice = std::make_shared<pb::DecideRequest>(*request(3, 2));
+  for (int i = 0; i < 2; ++i) twice->add_nodes()->set_name("same");
+  EXPECT_THROW(see(twice), InputError);
+  EXPECT_EQ(see(request(4, 2))->nodes_size(), kNodes);
+  EXPECT_EQ(store.copies(), 1U) << "of the full snapshot";
+}
+
+// Both those changed in place and those rebuilt from their history.
+TEST(StoredStates, AreThoseOfTheirDeltas) {
+  for (uint64_t seed = 0; seed < 10; ++seed) {
+    StateStore store(1, size_t{1} << 20);
+    ChangingCluster cluster(seed);
+    auto expected = std::make_shared<pb::DecideRequest>(cluster.next());
+    store.keep(store.state_after(expected, "peer"), "peer");
+    std::vector<std::pair<StoredState, std::string>> read;
+    for (int i = 0; i < 150; ++i) {
+      const auto delta = delta_between(*expected, cluster.next());
+      expected = apply_delta(*expected, *delta);
+      StoredState next = store.state_after(std::make_shared<pb::DecideRequest>(*delta), "peer");
+      store.keep(next, "peer");
+      const std::string text = expected->SerializeAsString();
+      ASSERT_EQ(next.state->SerializeAsString(), text) << "seed " << seed << ", delta " << i;
+      ASSERT_EQ(next.history->state()->SerializeAsString(), text) << seed << ", " << i;
+      ASSERT_LE(next.history->num_deltas(), 64);
+      if (i % 10 == 0) read.emplace_back(std::move(next), text);
+    }
+    for (const auto& [state, text] : read) EXPECT_EQ(state.state->SerializeAsString(), text);
+    EXPECT_LT(store.copies(), 75U);
+  }
+}
+
+TEST_F(States, MayBeReadByThreadsWhileTheyChange) {
+  std::mutex mutex;
+  std::vector<StoredState> unread;
+  std::atomic<bool> over = false;
+  const auto read_all = [&] {
+    while (!over) {
+      StoredState one;
+      {
+        const std::lock_guard lock(mutex);
+        if (unread.empty()) continue;
+        one = std::move(unread.back());
+        unread.pop_back();
+      }
+      EXPECT_EQ(one.state->state_version(), one.history->version());
+      EXPECT_EQ(one.state->nodes_size(), kNodes);
+    }
+  };
+  {
+    const std::jthread first(read_all), second(read_all);
+    uint64_t version = 1;
+    see(request(version));
+    for (int i = 0; i < 3000; ++i) {
+      if (i % 500 == 499) {
+        store.forget("lab");
+        see(request(++version));
+      }
+      const StoredState next = store.state_after(request(version + 1, version), "peer");
+      store.keep(next, "peer");
+      ++version;
+      const std::lock_guard lock(mutex);
+      if (unread.size() < 4) unread.push_back(next);
+    }
+    over = true;
+  }
+  EXPECT_LT(store.copies(), 3000U);
+}
+
 TEST_F(States, AreBounded) {
   for (const char* cluster : {"a", "b", "c"}) {
     auto full = std::make_shared<pb::DecideRequest>(*request(1));
@@ -299,7 +404,7 @@ TEST_F(States, AreBounded) {
   }
   auto delta = std::make_shared<pb::DecideRequest>(*request(2, 1));
   delta->set_cluster("c");
-  EXPECT_EQ(see(delta)->nodes_size(), 1);
+  EXPECT_EQ(see(delta)->nodes_size(), kNodes);
   delta->set_cluster("a");  // was not used for longest
   EXPECT_THROW(see(delta), MissingState);
 }

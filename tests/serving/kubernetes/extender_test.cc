@@ -350,7 +350,7 @@ TEST_F(KubeExtender, SnapshotsOfOtherClustersDoNotCount) {
     pb::Node& node = *snapshot->add_nodes();
     node.set_name("a");
     node.set_gpus(std::string(cluster) == "mine" ? 8 : 1);
-    mine.observe(snapshot);
+    mine.observe(cluster, [snapshot] { return snapshot; });
   }
   const json answer = must_answer(mine, "filter", names_args(pod_of_size("p", 4), {"a"}));
   EXPECT_EQ(answer["NodeNames"], (Strings{"a"}));

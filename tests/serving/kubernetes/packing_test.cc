@@ -79,7 +79,7 @@ void observe_snapshot(Extender& extender, const KubeScheduler& scheduler) {
     piece.set_node(node.name());
     piece.set_gpus(static_cast<uint32_t>(scheduler.used(i)));
   }
-  extender.observe(std::move(snapshot));
+  extender.observe("", [snapshot] { return snapshot; });
 }
 
 TEST(KubePacking, DefaultScoresStrandGpus) {
