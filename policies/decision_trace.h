@@ -47,7 +47,7 @@ class TracedPolicy : public Policy {
   // Makes the same decision as decide() and records its choices. Requires: `choices` has no steps.
   virtual void decide_traced(const View& view, Memory& memory, Draft& draft,
                              DecisionTrace& choices) const = 0;
-  // What the network sees of each option.
+  // Returns the names of ScoredOption::features, in their order.
   virtual std::vector<std::string> feature_names() const = 0;
 };
 

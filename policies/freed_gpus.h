@@ -27,7 +27,7 @@ class FreedGpus {
       found_ = Placer(view).first_node_with_at_least(gpus) != kNone;
       return;
     }
-    max_nodes_ = min_nodes(view.spec(), gpus);
+    max_nodes_ = min_nodes_in_empty_cluster(view.spec(), gpus);
     const Placer placer(view);
     for (int32_t c = 0; c <= view.spec().max_node_gpus; ++c) {
       nodes_with_.push_back(placer.count_nodes_with_exactly(c));
@@ -74,7 +74,7 @@ class FreedGpus {
 
   // Returns whether the job to be started has room even if the victim in `slot` keeps its GPUs:
   // enough GPUs in total if the placement may use any node, else enough on the nodes of `pieces`.
-  bool enough_without_victim(int32_t slot, const std::vector<Piece>& pieces) const {
+  bool has_room_without_victim(int32_t slot, const std::vector<Piece>& pieces) const {
     int32_t sum = 0;
     for (int32_t p = view_.first_part(slot); p != kNone; p = view_.next_part(p)) {
       const int32_t node = view_.part_node(p), gpus = num_working_gpus_of_part(p);

@@ -17,7 +17,7 @@ namespace yard {
 
 // Returns how long the job's GPUs do no work because of a preemption: to save and to restore it.
 inline int64_t save_and_restore_us(const View& view, int32_t slot) {
-  return view.costs().save_us + view.costs().restore(view.gpus(slot));
+  return view.preemption_costs().save_us + view.preemption_costs().restore(view.gpus(slot));
 }
 
 class LinearKeyTreap {

@@ -1,6 +1,7 @@
 // Policies that order jobs by an index: each job has a number of seconds, which changes as jobs run
-// and end. The lowest index times GPUs goes first. PriorityIndexPolicy weights GPUs; its margin and
-// the preemption cost keep two jobs from preempting each other in turn.
+// and end. The job with the lowest product of index and GPUs goes first, where PriorityIndexPolicy
+// raises the GPUs to a power. Its margin and the preemption cost keep two jobs from preempting each
+// other in turn.
 //
 // A source of indices is a struct with
 //   struct Config : PriorityIndexConfig        its settings;
@@ -78,7 +79,7 @@ class PriorityIndexPolicy final
       return;
     }
     std::vector<RankedJob> held;
-    for (const int32_t slot : view.held()) {
+    for (const int32_t slot : view.holder_slots()) {
       if (!view.preemptible(slot)) continue;
       const double cost_s = 1e-6 * static_cast<double>(save_and_restore_us(view, slot));
       const double left_s = now.seconds(slot) - config_.cost_weight * cost_s;
@@ -87,7 +88,7 @@ class PriorityIndexPolicy final
     HeapGpuHolderIterator holders(std::move(held));
     start_or_preempt_in_order(view, ranked, holders, {placement_, 0}, waiting_key, draft);
     // The indices of running jobs change between events, so a timer is set.
-    if (view.num_waiting() > 0 && view.num_held() > 0) {
+    if (view.num_waiting() > 0 && view.num_holders() > 0) {
       draft.wake_at(view.now_us() + static_cast<int64_t>(config_.timer_s * 1e6));
     }
   }

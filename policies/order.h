@@ -43,13 +43,13 @@ void rank_all_waiting(const View& view, RankedQueue& ranked, KeyOf key_of) {
   }
 }
 
-// Adds the jobs that began to wait since the last decision to `ranked`; all that wait if it is
-// fresh. For keys that do not change while a job waits.
+// Adds to `ranked` the jobs that began to wait since the last decision, or all waiting jobs if
+// `ranked` was just created. For keys that do not change while a job waits.
 template <class KeyOf>
 void push_newly_waiting(const View& view, RankedQueue& ranked, KeyOf key_of) {
   if (ranked.was_just_created()) return rank_all_waiting(view, ranked, key_of);
   for (int32_t i = 0; i < view.num_changed(); ++i) {
-    const int32_t slot = view.changed(i);
+    const int32_t slot = view.changed_slot(i);
     if (view.phase(slot) != Phase::kWaiting) continue;
     ranked.push(view.request_class(slot), slot, {key_of(slot), view.serial(slot)});
   }

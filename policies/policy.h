@@ -49,9 +49,9 @@ class Policy {
 
   // The size of the policy's memory in bytes.
   virtual size_t memory_bytes(const View&) const { return 0; }
-  // Size of the first part of the memory, which is kept between decisions. The rest only makes
-  // decisions faster, and a policy fills it again if it is zero. Its columns may depend on request
-  // classes and nodes, which change on a live cluster; those of the first part may not.
+  // Size of the first part of the memory, which is kept between decisions. The rest of the memory
+  // is a cache, which the policy fills again if it is zero. Only columns after the first part may
+  // depend on request classes and nodes, which change on a live cluster.
   virtual size_t kept_memory_bytes(const View& view) const { return memory_bytes(view); }
 
   // Writes edits into the draft. The decision depends on the arguments only. The memory is zero
@@ -60,7 +60,8 @@ class Policy {
   virtual void decide(const View& view, Memory& memory, Draft& draft) const = 0;
 
   // Fills a zeroed memory from a snapshot of a live cluster, in which every job counts as changed.
-  // The default does nothing, where these changes suffice. Requires: Info::servable.
+  // The default does nothing, for policies whose decide() fills the memory from these changes.
+  // Requires: Info::servable.
   virtual void rebuild_memory(const View&, Memory&) const {}
 };
 

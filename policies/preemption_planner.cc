@@ -126,7 +126,7 @@ void PreemptionPlanner::spare_victims_by_gpu_count(const RankedJob& job) {
   for (const RankedJob& stop : victims_) freed.add(stop.slot);
   for (size_t i = victims_.size(); i-- > 0;) {
     const int32_t slot = victims_[i].slot;
-    if (!freed.enough_without_victim(slot, pieces_) || !spare_if_tenant_limit_holds(job, slot))
+    if (!freed.has_room_without_victim(slot, pieces_) || !spare_if_tenant_limit_holds(job, slot))
       continue;
     freed.remove(slot);
     victims_.erase(victims_.begin() + static_cast<std::ptrdiff_t>(i));

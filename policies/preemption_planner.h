@@ -1,8 +1,8 @@
 // Chooses the victims that make room for a waiting job. Holders after the job in order are
 // stopped one by one, last first, until the placement rule accepts a placement. (Until the job's
 // tenant is within its limit, only holders of that tenant are stopped.) Then each victim, first in
-// order first, runs on if the placement does not need its GPUs. First-fit and best-fit need only
-// the number of GPUs.
+// order first, runs on if the placement does not need its GPUs. First-fit and best-fit accept any
+// GPUs, so only their number decides.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,8 @@ struct PreemptionRule {
   PlacementRule placement = PlacementRule::kFirstFit;
   // A holder's key counts as key / (1 + margin), so a waiting job must be better by the margin.
   double margin = 0;
-  // Lane of a job within its size's classes (RankedQueue), if the functions below make placements
-  // of equal jobs differ. Empty: 0.
+  // Returns the lane of a job in RankedQueue, if the functions below treat jobs of equal size
+  // differently. Empty: 0.
   std::function<int32_t(int32_t slot)> placement_lane_of = {};
   // The placement rule of a job. Empty: `placement`.
   std::function<PlacementRule(int32_t slot)> placement_of = {};
@@ -40,8 +40,8 @@ class PreemptionPlanner {
   // Returns whether any holder that may be preempted comes after this job.
   bool has_victim_after(const RankedJob& job);
 
-  // Preempts the victims and starts the job. Returns false and changes nothing if there is no
-  // placement even then. Requires: place() finds no placement for the job.
+  // Preempts the victims and starts the job. Returns false and changes nothing if even all allowed
+  // preemptions leave no placement for the job. Requires: place() finds no placement for the job.
   bool start(const RankedJob& job);
 
   // Returns the victims of the last start().
@@ -74,7 +74,7 @@ class PreemptionPlanner {
   std::vector<RankedJob> visited_;  // holders visited so far, last in order first
   std::vector<RankedJob> victims_;
   int32_t over_limit_ = 0;     // GPUs of the job's tenant above its limit once victims_ have left
-  bool any_gpus_ = false;      // whether the job accepts any GPUs, if there are enough
+  bool any_gpus_ = false;      // whether any GPUs suit the job, if there are enough
   std::vector<Piece> pieces_;  // the job's placement
 };
 

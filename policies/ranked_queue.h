@@ -1,8 +1,9 @@
 // Waiting jobs ordered by a key that is constant while they wait. Each size class has a pairing
-// heap (Fredman et al., "The Pairing Heap", Algorithmica 1986). A tournament over the classes finds
-// the next job that fits without a walk. The columns are in a policy's memory; an event costs O(log
-// queue + log classes). They depend on the request classes, so they are no part of
-// Policy::kept_memory_bytes(). Dims: S slots, K classes, P the power of two from K.
+// heap (Fredman et al., "The Pairing Heap", Algorithmica 1986). A tournament tree over the classes
+// finds the next job that fits without a scan of the queue. The columns are in a policy's memory;
+// an event costs O(log queue + log classes). The columns depend on the request classes, so they are
+// not part of Policy::kept_memory_bytes(). Dims: S slots, K classes, P the smallest power of two >=
+// K.
 #pragma once
 
 #include <cstdint>
@@ -58,7 +59,7 @@ class RankedQueue {
     }
   }
 
-  // Returns the class of a job of this size in a lane.
+  // Returns the class of jobs of the request class `request_class` in lane `lane`.
   int32_t class_of(int32_t request_class, int32_t lane) const {
     return request_class * lanes_ + lane;
   }
@@ -139,7 +140,8 @@ class RankedQueue {
     return key(root_[b]) < key(root_[a]) ? b : a;
   }
 
-  // Sets the leaf of class `k` in the tournament to `as`: k, or kNone.
+  // Sets the leaf of class `k` in the tournament to `as`: k, or kNone if the class is empty or
+  // hidden.
   void enter(int32_t k, int32_t as) {
     int32_t i = leaves_ + k;
     winner_[i] = as;
@@ -159,7 +161,7 @@ class RankedQueue {
   double* value_;     // (S)
   int32_t* serial_;   // (S)
   int32_t* child_;    // (S)
-  int32_t* sibling_;  // (S)  undefined for a root
+  int32_t* sibling_;  // (S)  next sibling in the heap; undefined for a root
   int32_t* root_;     // (K)
   int32_t* winner_;   // (2 P)  classes; 1 is the root, P + k the leaf of class k
   int32_t lanes_;

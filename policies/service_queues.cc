@@ -235,15 +235,15 @@ void ServiceQueues::rebuild() {
            static_cast<int64_t>(std::ceil(limit_us));
   };
   for (int32_t i = 0; i < view_.num_changed(); ++i) {
-    const int32_t slot = view_.changed(i), serial = view_.serial(slot);
+    const int32_t slot = view_.changed_slot(i), serial = view_.serial(slot);
     if (view_.holds_gpus(slot)) {
       const int64_t discount = excluded_preemption_cost_us(slot);
       int32_t queue = queue_of(slot, discount);
       if (queue > 0 && over_us(slot, queue, discount) <= 0)
         --queue;  // it changes queue at this very moment
       const bool restored = view_.times_started(slot) > 1;
-      const int64_t at_us =
-          view_.transition_end_us(slot) - (restored ? view_.costs().restore(view_.gpus(slot)) : 0);
+      const int64_t at_us = view_.transition_end_us(slot) -
+                            (restored ? view_.preemption_costs().restore(view_.gpus(slot)) : 0);
       int64_t demoted_us = -1;
       if (queue > 0) demoted_us = view_.now_us() - over_us(slot, queue, discount);
       set_queue(slot, queue);
@@ -274,7 +274,7 @@ bool ServiceQueues::begin() {
   stopped_.clear();
   std::vector<int32_t> entering, failed, begun, promoted;
   for (int32_t i = 0; i < view_.num_changed(); ++i) {
-    const int32_t slot = view_.changed(i);
+    const int32_t slot = view_.changed_slot(i);
     if (view_.finished(slot)) {
       drop(slot);
     } else if (view_.holds_gpus(slot)) {
@@ -297,8 +297,8 @@ bool ServiceQueues::begin() {
   enter_queues_at_end(entering);
   if (promotions_) promote_due_jobs(promoted);
   enter_queues_at_end(promoted);  // after jobs that arrived at this moment
-  for (int32_t i = 0; history_ && i < view_.num_held(); ++i) {
-    const int32_t slot = view_.held(i);
+  for (int32_t i = 0; history_ && i < view_.num_holders(); ++i) {
+    const int32_t slot = view_.holder_slot(i);
     if (queue_[slot] == 2) continue;  // the last queue has no index
     update_service(slot);
     moved_.push_back(slot);

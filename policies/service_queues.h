@@ -59,7 +59,7 @@ class ServiceHistory {
 struct ServiceQueueRule {
   std::array<double, 2> limits_us = {3250e6, 7200e6};  // GPU-us of service at which a queue ends
   double gpu_exponent = 1;  // exponent of GPUs: service is time x GPUs to this power
-  double cost_weight = 0;   // multiple of the preemption cost, left out of service
+  double cost_weight = 0;   // this multiple of the preemption cost does not count as service
   double promote_knob = 0;  // promotes a job that waited this multiple of its run time; 0: never
   bool gittins = false;     // orders the jobs of a queue by Gittins index first
 };
@@ -77,7 +77,8 @@ class ServiceQueues {
 
   // Fills zeroed columns from a snapshot, in which every job counts as changed. Running jobs keep
   // the order in which they started or last changed queue. Preempted jobs wait in front, the last
-  // preempted first; others wait in order of arrival. The wait since a promotion starts from 0.
+  // preempted first; others wait in order of arrival. Each job's wait since its last promotion
+  // restarts at 0.
   void rebuild();
 
   // Processes the events since the last decision. Afterwards moved_holders() lists the holders
@@ -101,7 +102,7 @@ class ServiceQueues {
   int64_t next_us() const;
 
  private:
-  // Ranks: running jobs by start, then waiting jobs, whose front grows downwards.
+  // Ranks: running jobs by start, then waiting jobs. Jobs added at their front get falling ranks.
   static constexpr int32_t kFirstRunning = INT32_MIN + 1, kFirstWaiting = -(1 << 30);
   // The phase of a slot's job as the columns last recorded it.
   enum JobState : int32_t { kUnknown, kWaits, kHolds };
@@ -143,7 +144,7 @@ class ServiceQueues {
   int32_t* state_;  // (S)
   int32_t* queue_;  // (S)
   int32_t* rank_;   // (S)
-  double* gpu_s_;   // (S)  service from which the index follows; for holders at this decision
+  double* gpu_s_;   // (S)  service that determines the index; of holders: at this decision
   Counts* counts_;  // (1)
   LinearKeyTreap demotions_;                  // holders; the next to change queue is last in order
   std::optional<LinearKeyTreap> promotions_;  // waiting jobs, of which the next to be promoted is
@@ -151,7 +152,7 @@ class ServiceQueues {
   std::optional<ServiceHistory> history_;     // history of services; none without a Gittins index
   int64_t* base_us_ = nullptr;                // (S)  service attained at the job's last promotion
   int64_t* waited_us_ =
-      nullptr;  // (S)  wait since the last promotion, of a job that has run, up to wait_from_us_
+      nullptr;  // (S)  wait from the last promotion to wait_from_us_, of jobs that have run
   int64_t* wait_from_us_ = nullptr;  // (S)
   std::vector<int32_t> moved_;
   std::vector<int32_t> just_demoted_;  // holders that change queue at this moment

@@ -1,8 +1,8 @@
 // Finds the nodes where preemption makes room first if running jobs stop from the last in order.
 // For each job size up to one node, nodes are ordered by the key of the job whose stop makes the
 // room. The key is linear in time, so a change or a query costs O(log nodes). The arrays of the
-// index are in a policy's memory. The index needs whole GPUs without faults. Dims: S slots, M
-// nodes, G GPUs, Z job sizes (numbers of GPUs).
+// index are in a policy's memory. The index supports neither shared GPUs nor hardware faults. Dims:
+// S slots, M nodes, G GPUs, Z job sizes (numbers of GPUs).
 #pragma once
 
 #include <cstdint>

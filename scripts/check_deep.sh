@@ -36,7 +36,7 @@ asan() {
 # It cannot see the locks of the distribution's gRPC: tests/tsan.supp says what it leaves out.
 tsan() {
   local plain=() threaded='Engine|ModelStore|ModelCatalog|WorkPool|ServedLog|Logs|Http|HttpServer|Server'
-  threaded+='|Register|ReportOutcome|Client|ClientDeltas|ClientManager'
+  threaded+='|Register|ReportOutcome|Client|ClientDeltas|ClientManager|States|StoredStates'
   if setarch "$(uname -m)" -R true 2>/dev/null; then plain=(setarch "$(uname -m)" -R); fi
   { [[ -f build/tsan/build.ninja ]] || cmake --preset tsan; } &&
     cmake --build --preset tsan --parallel "$jobs" --target yard_batch_test yard_serving_test &&

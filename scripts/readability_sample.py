@@ -58,16 +58,23 @@ def of_header(code):
     """Sentences of comments, each with the declaration which follows or stands in front."""
     lines, block = code.split("\n"), []
     where = classes_of(lines)
+    behind = None  # a comment behind a declaration, which may go on below it: its column, words and declaration
     for i, line in enumerate(lines):
-        comment = re.match(r"\s*//\s?(.*)", line)
+        comment = re.match(r"(\s*)//\s?(.*)", line)
+        if behind and comment and len(comment.group(1)) == behind[0]:
+            behind[1] += " " + comment.group(2)
+            continue
+        if behind and len(behind[1].split()) >= 4:
+            yield behind[1], behind[2]
+        behind = None
         if comment:
-            block.append(comment.group(1))
+            block.append(comment.group(2))
             continue
         yield from ((one, where[i] + statement(lines[i:])) for one in sentences(" ".join(block)))
         block = []
-        trailing = re.match(r"(.*\S)\s+// (.*)", line)
-        if trailing and len(trailing.group(2).split()) >= 4:
-            yield trailing.group(2), where[i] + trailing.group(1).strip()
+        trailing = re.match(r"(.*\S\s+)// (.*)", line)
+        if trailing:
+            behind = [len(trailing.group(1)), trailing.group(2), where[i] + trailing.group(1).strip()]
 
 
 def of_help(code):

@@ -1,4 +1,4 @@
-// Access to the memory of a tensor.
+// Gives access to the values of a tensor as a plain array in memory.
 #pragma once
 
 #include "agents/kernels/torch.h"

@@ -10,7 +10,7 @@
 
 namespace yard {
 
-double matrix_product_flop_per_s(int threads) {
+double measure_matrix_product_flop_per_s(int threads) {
   constexpr int64_t kN = 1024;
   constexpr int kRounds = 6;  // the first one warms up
   std::barrier together(threads + 1);

@@ -4,8 +4,8 @@
 
 namespace yard {
 
-// Returns floating-point operations per second of float32 products of 1024 x 1024 matrices, one on
-// each of `threads` threads at once, in the best of five runs.
-double matrix_product_flop_per_s(int threads);
+// Returns the floating-point operations per second of `threads` threads in sum, in the best of five
+// runs, while each thread computes one float32 product of two 1024 x 1024 matrices.
+double measure_matrix_product_flop_per_s(int threads);
 
 }  // namespace yard

@@ -1,13 +1,14 @@
-// Elementwise passes after the products of row_layers.h, without LibTorch. Versions of a kernel for
-// wider vectors give bit-identical results. Dims: B samples, R rows, H columns; a line is a vector
-// per sample.
+// Elementwise kernels that follow the matrix products of row_layers.h and do not use LibTorch.
+// Versions of a kernel for wider SIMD vectors give bit-identical results. Dims: B samples, R rows,
+// H columns; `lines` (B, H) has one vector per sample.
 #pragma once
 
 #include <cstdint>
 
 namespace yard {
 
-// Rows of consecutive samples. Other arguments start at the first of them.
+// The rows of a range of consecutive samples. Pointers passed beside it point to the first sample
+// or the first row of this range.
 struct RowSegments {
   const int64_t* offset;  // (B + 1) sample b has the rows [offset[b], offset[b + 1]) of all rows
   int64_t samples, width;

@@ -59,7 +59,7 @@ struct Minibatch {
 struct Loss {
   torch::Tensor each;  // (B) loss of each sample; training minimises the mean
   torch::Tensor kl;    // (B) divergence from the policy at collection; undefined: not measured
-  std::vector<std::pair<const char*, torch::Tensor>> metrics;  // (B) each, logged as means
+  std::vector<std::pair<const char*, torch::Tensor>> metrics;  // named values (B), logged as means
 };
 
 class Learner {
@@ -82,16 +82,15 @@ class Learner {
 
   virtual ~Learner() = default;
   virtual Requirements requirements() const = 0;
-  // Samples a legal action. If the exploration mask has no legal action, returns that of
-  // pick_action(). With probability requirements().explore, one of the actions to explore is drawn
-  // uniformly; otherwise pick_action() chooses. If pick_action() samples from pi, the
-  // log-probability returned is log mu(a):
+  // Samples a legal action. With probability requirements().explore, draws it uniformly from the
+  // exploration mask. Otherwise, or if the mask has no legal action, pick_action() chooses the
+  // action. If pick_action() samples from pi, the log-probability returned is log mu(a):
   //   mu = (1 - e) pi + e h,   h = 1 / (actions in the exploration mask) for those, else 0
   SampledAction act(const ActionDistribution& options, Rng& rng) const;
   virtual Returns compute_advantages(const Experience& experience) = 0;
   virtual Loss loss(Network& network, const Minibatch& batch) const = 0;
 
-  // State carried from update to update, apart from the network.
+  // save() returns the state that the learner keeps between updates, apart from the network.
   virtual std::string save() const { return {}; }
   virtual void restore(const std::string&) {}
 

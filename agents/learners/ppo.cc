@@ -29,10 +29,10 @@ struct PpoConfig {
     f("average_reward", average_reward,
       "optimise the mean reward per second, without discounting, instead of a horizon");
     f("rate_step", rate_step, 0.0, 1.0,
-      "step size of the estimated mean reward towards that of each update");
+      "step size of the estimated mean reward towards the mean reward of each update");
     f("relative_reward", relative_reward,
-      "subtract the heuristic's rewards on the same jobs; it decides in the first environment of "
-      "each group");
+      "subtract the heuristic's rewards on the same jobs; the heuristic decides in the first "
+      "environment of each group");
   }
 };
 

@@ -18,9 +18,9 @@ struct Returns {
 // Generalised advantage estimation in continuous time. With delta_t = r_t + g_t V_{t+1} - V_t,
 //   A_t = delta_t + g_t l_t A_{t+1},   g_t = exp(-dt_t / horizon),   l_t = dt_t > 0 ? lambda : 1
 // (Schulman et al. 2016, eq. 16; the discount by elapsed time as in Bradtke and Duff 1994).
-// Decisions at the same moment neither discount nor decay. A terminated episode has no future
-// value. A truncated episode bootstraps from `final_value`, the last sample of an environment from
-// `last_value` (N). Rewards are multiplied by `reward_scale`.
+// Between decisions at the same simulated time, neither the discount nor lambda applies. A
+// terminated episode has no future value. A truncated episode bootstraps from `final_value`, the
+// last sample of an environment from `last_value` (N). Rewards are multiplied by `reward_scale`.
 Returns time_aware_gae(const Rollout& rollout, std::span<const float> last_value, double horizon_s,
                        double lambda, double reward_scale);
 

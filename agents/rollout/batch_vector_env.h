@@ -34,9 +34,9 @@ class BatchVectorEnv final : public VectorEnv {
   void begin_next_episodes() override { env_.begin_next_episodes(); }
   bool is_done(int world) const override { return env_.is_done(world); }
   double elapsed_s(int world) const override { return env_.elapsed_s(world); }
-  int env_specs() const override { return env_.env_specs(); }
+  int num_env_specs() const override { return env_.num_env_specs(); }
   void select_env_spec(int env_spec) override {
-    std::vector<double> env_spec_weights(static_cast<size_t>(env_specs()));
+    std::vector<double> env_spec_weights(static_cast<size_t>(num_env_specs()));
     env_spec_weights[static_cast<size_t>(env_spec)] = 1;
     env_.set_env_spec_weights(env_spec_weights);
   }

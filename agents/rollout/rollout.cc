@@ -213,12 +213,12 @@ std::vector<SampleRange> split_by_rows(std::span<const int32_t> rows, int64_t ro
   return out;
 }
 
-RaggedBatch current_batch(const VectorEnv& from, std::span<const int32_t> worlds) {
+RaggedBatch current_observation_batch(const VectorEnv& from, std::span<const int32_t> worlds) {
   return pack(from.observations(), from.shape(), worlds);
 }
 
 // The critic does not read the prior, so the current one takes its place.
-RaggedBatch final_batch(const VectorEnv& from) {
+RaggedBatch final_observation_batch(const VectorEnv& from) {
   Observations observations = from.observations();
   observations.jobs = observations.final_jobs;
   observations.cluster = observations.final_cluster;

@@ -70,8 +70,8 @@ class Rollout {
 };
 
 // Return one batch: current observations of `worlds`, or final observations of all environments.
-RaggedBatch current_batch(const VectorEnv& from, std::span<const int32_t> worlds);
-RaggedBatch final_batch(const VectorEnv& from);
+RaggedBatch current_observation_batch(const VectorEnv& from, std::span<const int32_t> worlds);
+RaggedBatch final_observation_batch(const VectorEnv& from);
 
 // A range of samples. split_by_rows() splits I samples, with `rows` (I) rows each, into ranges of
 // about `rows_per_range` rows, which can run in parallel. The number of ranges is 1 or even and

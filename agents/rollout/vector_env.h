@@ -53,7 +53,7 @@ class VectorEnv {
 
   // Returns the number of environment specs; each episode plays a random one of them. After
   // select_env_spec(), all later episodes play the selected environment spec.
-  virtual int env_specs() const { return 1; }
+  virtual int num_env_specs() const { return 1; }
   virtual void select_env_spec([[maybe_unused]] int env_spec) {}
 
   // Returns the mean JCT in seconds of each episode which ended since the last call.

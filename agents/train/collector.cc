@@ -57,7 +57,8 @@ Collector::PolicyOutput Collector::infer(std::span<const int32_t> worlds) {
   threads_.parallel_for_each(static_cast<int>(parts.size()), [&](int part) {
     const torch::NoGradGuard no_grad;  // for this thread
     const auto i = static_cast<size_t>(part);
-    const RaggedBatch batch = current_batch(worlds_, worlds.subspan(parts[i].from, parts[i].count));
+    const RaggedBatch batch =
+        current_observation_batch(worlds_, worlds.subspan(parts[i].from, parts[i].count));
     Heads heads = {kPolicyHead};
     if (requirements_.critic) heads.push_back(kValueHead);
     const NetworkOutput output = network_.forward(batch, heads);
@@ -143,7 +144,7 @@ std::vector<float> Collector::current_values() {
   std::vector<int32_t> all(static_cast<size_t>(worlds_.count()));
   std::iota(all.begin(), all.end(), 0);
   std::vector<float> out;
-  append(out, network_.value(current_batch(worlds_, all)));
+  append(out, network_.value(current_observation_batch(worlds_, all)));
   return out;
 }
 
@@ -163,7 +164,7 @@ void Collector::add_values_of_truncated_episodes(std::span<const int32_t> active
   const auto ending = worlds_.observations().ending;
   if (std::find(ending.begin(), ending.end(), Ending::kTruncated) == ending.end()) return;
   std::vector<float> values;
-  append(values, network_.value(final_batch(worlds_)));
+  append(values, network_.value(final_observation_batch(worlds_)));
   const size_t first = rollout_.world.size() - active.size();
   for (size_t k = 0; k < active.size(); ++k) {
     const auto n = static_cast<size_t>(active[k]);

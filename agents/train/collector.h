@@ -23,12 +23,13 @@ class Collector {
   Collector(VectorEnv& worlds, Network& network, const Learner& learner,
             const CollectorConfig& config, ThreadPool& threads, StageTimer& profile);
 
-  // Drops the samples which no replay buffer keeps. Call it before each update.
+  // Drops all samples except the latest, as many as the replay buffer keeps (0 without a buffer).
+  // Call it before each update.
   void trim_to_replay_buffer();
 
-  // Collects the samples of update `update` and appends them to the replayed ones. Throws
-  // Interrupted; the environments then stay at an arbitrary step. If `golden` is not null, some of
-  // the observed states are added to it.
+  // Collects the samples of update `update` and appends them to the replayed ones. If a signal
+  // interrupts it, throws Interrupted and leaves the environments at an arbitrary step. If `golden`
+  // is not null, some of the observed states are added to it.
   void collect(int update, std::vector<GoldenState>* golden);
 
   // Discards the samples of the last collect(). The counts below are those of the
@@ -42,11 +43,12 @@ class Collector {
 
   Rollout& rollout() { return rollout_; }
   const Rollout& rollout() const { return rollout_; }
-  std::vector<float> current_values();            // (N) values of the current observations
-  std::vector<int64_t> samples_to_learn() const;  // new samples, without those of a leading expert
+  std::vector<float> current_values();  // (N) values of the current observations
+  // Returns the indices of the new samples, except those of environments where the expert leads.
+  std::vector<int64_t> samples_to_learn() const;
   double num_expert_matches() const {
     return expert_matches_;
-  }  // decisions equal to those of the expert
+  }  // number of decisions equal to those of the expert
   std::vector<double> take_mean_jcts_s() { return std::exchange(mean_jcts_s_, {}); }
 
  private:

@@ -9,7 +9,8 @@
 namespace yard {
 
 struct DivergenceMonitor {
-  // Updates in a row beyond a limit after which training stops. Single updates may exceed limits.
+  // Training stops after this many consecutive updates beyond a limit. Single updates may exceed
+  // limits.
   static constexpr int kUpdates = 3;
 
   int kl = 0, explained_variance = 0;  // number of consecutive updates beyond the limit

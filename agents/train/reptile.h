@@ -3,7 +3,7 @@
 // meta-learning for fast adaptation of deep networks", 2017; Nichol, Achiam and Schulman, "On
 // first-order meta-learning algorithms", 2018). A task is one environment. Each task starts from
 // the weights w with a fresh optimiser and learner, runs K updates and yields w_K. Then
-//   w <- w + e (w_K - w),   e falling linearly over the tasks
+//   w <- w + e (w_K - w),   where e falls linearly over the tasks.
 // To adapt a meta-learned policy, train with its checkpoint as `start`.
 #pragma once
 

@@ -29,7 +29,8 @@ class StageTimer {
 
   ScopedTimer enter(Stage stage) { return ScopedTimer(seconds_[static_cast<size_t>(stage)]); }
 
-  // Returns the seconds of each stage since construction, then of "other", the time outside.
+  // Returns the seconds of each stage since construction, then of "other", the time outside all
+  // stages.
   std::vector<std::pair<std::string, double>> seconds() const {
     std::vector<std::pair<std::string, double>> out;
     double other = std::chrono::duration<double>(Clock::now() - begin_).count();

@@ -82,7 +82,7 @@ class Trainer::Impl {
     use_one_thread();
     if (config.meta_updates > 0) {
       meta_.emplace(config, make_network(config.network, network, worlds_->shape(), config.seed),
-                    worlds_->env_specs());
+                    worlds_->num_env_specs());
     }
     worlds_->reset();
   }

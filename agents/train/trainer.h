@@ -20,7 +20,7 @@ struct TrainStats {
   int update = 0;
   int64_t samples = 0;       // decisions of all ranks since the training began
   int64_t episodes = 0;      // episodes of all ranks that ended since the training began
-  double samples_per_s = 0;  // decisions per second in the last update
+  double samples_per_s = 0;  // decisions per wall-clock second in the last update
   double rows = 0;           // mean number of rows per decision
   double mean_jct_s = 0;     // mean JCT of episodes which ended in this update; 0: none
   double agreement = 0;      // share of decisions equal to the expert's
@@ -36,7 +36,8 @@ struct TrainCallbacks {
   // Returns the score of a policy; lower is better. Training calls `validate` for the untrained
   // network (update 0) and every `validate_every` updates.
   std::function<double(const TrainingResult&, int update)> validate;
-  // Called after a validation. `best`: the score is the best so far, the untrained one included.
+  // Called after a validation. `best`: the score is the best so far,
+  // that of the untrained network included.
   std::function<void(const TrainingResult&, int update, double score, bool best)> validated;
   // Called on every rank after a validated update and when run() ends, to save the training.
   std::function<void()> save;

@@ -23,7 +23,7 @@ std::string join_state(const StateFiles& files);
 StateFiles split_state(const std::string& joined);
 
 std::string to_archive(const torch::nn::Module& module);
-std::string to_archive(torch::optim::Adam& adam);  // stored by order of its parameters
+std::string to_archive(torch::optim::Adam& adam);  // stored by index of parameter
 // Restores a to_archive(). Throws InputError naming `where` if a tensor has another shape.
 void from_archive(const std::string& bytes, torch::nn::Module& module, const std::string& where);
 void from_archive(const std::string& bytes, torch::optim::Adam& adam, const std::string& where);

@@ -119,7 +119,7 @@ class BasicBatchEnv {
 
   int worlds() const { return config_.worlds; }
   const ObservationShape& shape() const { return shape_; }
-  int env_specs() const { return static_cast<int>(env_specs_.size()); }
+  int num_env_specs() const { return static_cast<int>(env_specs_.size()); }
 
   // Returns the state of every world, and the weights of EnvSpecs. Requires: reset() or restore()
   // was called.

@@ -19,7 +19,7 @@ namespace yard {
 
 class ThreadPool {
  public:
-  // Calls `begin` first on each thread except the caller's.
+  // Each new thread calls `begin` once before it works; the caller's thread does not call `begin`.
   explicit ThreadPool(
       int threads, const std::function<void()>& begin = [] {})
       : parts_(static_cast<size_t>(threads)) {
@@ -56,8 +56,8 @@ class ThreadPool {
     work_ = &work;
     open_round();
     share(0);
-    // All work is taken. Threads that come late find the round closed; wait for those still at
-    // work.
+    // All work is taken. Close the round to threads that come late, and wait for the threads that
+    // are still at work.
     uint64_t now = gate_.fetch_and(~kOpen, std::memory_order_acq_rel) & ~kOpen;
     while ((now & kWorking) != 0) {
       wait_while(gate_, now);
@@ -111,7 +111,7 @@ class ThreadPool {
   // Returns once `value` is not `old`.
   static void wait_while(const std::atomic<uint64_t>& value, uint64_t old) {
     using Clock = std::chrono::steady_clock;
-    constexpr int kLooks = 100;  // take 1 to 5 us
+    constexpr int kLooks = 100;  // reads of `value` before yielding; they take 1 to 5 us
     constexpr auto kYielding = std::chrono::microseconds(50);
     const auto changed = [&] { return value.load(std::memory_order_acquire) != old; };
     for (int i = 0; i < kLooks; ++i) {

@@ -49,7 +49,7 @@ std::string signature_of(const std::vector<EnvSpec>& env_specs, const BasicBatch
   for (const EnvSpec& env_spec : env_specs) {
     const JobColumns& jobs = env_spec.fixed.jobs;
     const SpecColumns& spec = env_spec.fixed.spec;
-    // Determines the sizes of a state and of the task's memory.
+    // This value determines the sizes of a saved state and of the task's memory.
     append_bytes(all, state_bytes(sizes_for(env_spec.fixed, config.episode_jobs)));
     append_bytes(all, env_spec.fixed.allows.preempt);
     append_bytes(all, env_spec.fixed.allows.move);

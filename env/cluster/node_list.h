@@ -40,7 +40,8 @@ class NodeRows {
   // Moves to the next non-empty line; false at the end. Throws InputError for a wrong field count.
   bool next();
 
-  // Returns a field, by index into `columns`. Throws InputError if the field is not of that type.
+  // Return a field, by index into `columns`. Throw InputError for an empty text, or for a field
+  // that is no integer from `lowest` to `highest`.
   std::string non_empty_text(int column) const;  // not empty
   int64_t integer(int column, int64_t lowest, int64_t highest) const;
   std::string_view field(int column) const { return fields_[at_[column]]; }

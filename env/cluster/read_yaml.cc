@@ -52,7 +52,7 @@ void read_tiers(const YamlMap& tiers, ClusterSpec& spec) {
     if (!tiers.has(kTierNames[t])) continue;
     const YamlMap map(tiers.file(), tiers[kTierNames[t]], "a tier",
                       {"bandwidth_gbps", "latency_us", "oversubscription"});
-    TierSpec& tier = spec.tiers[static_cast<size_t>(t)];
+    NetworkTierSpec& tier = spec.tiers[static_cast<size_t>(t)];
     tier.bandwidth_gbps = map.number("bandwidth_gbps", 0, 0, kMaxGbps);
     tier.latency_us = map.number("latency_us", 0, 0, kMaxLatencyUs);
     tier.oversubscription = map.number("oversubscription", 1, 1, kMaxOversubscription);

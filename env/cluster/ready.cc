@@ -80,7 +80,7 @@ std::vector<std::string> predefined_gpu_types() {
   return {out.begin(), out.end()};
 }
 
-std::string find_predefined_cluster(const std::string& name) {
+std::string find_predefined_cluster_path(const std::string& name) {
   const auto all = found();
   const auto it = all.find(name);
   return it == all.end() ? "" : it->second;

@@ -22,6 +22,6 @@ std::vector<std::string> predefined_cluster_names();
 std::vector<std::string> predefined_gpu_types();
 
 // Returns the path of the cluster file of a ready-made cluster, or "" if there is none.
-std::string find_predefined_cluster(const std::string& name);
+std::string find_predefined_cluster_path(const std::string& name);
 
 }  // namespace yard

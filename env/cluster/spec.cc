@@ -97,7 +97,7 @@ bool alike(const Node& a, const Node& b) {
 }
 
 ClusterSpec from_name_or_path(const std::string& text) {
-  std::string path = find_predefined_cluster(text);
+  std::string path = find_predefined_cluster_path(text);
   if (path.empty() && std::filesystem::exists(text)) path = text;
   if (path.empty()) {
     const auto ready = predefined_cluster_names();
@@ -143,7 +143,7 @@ ClusterSpec scale_node_counts(ClusterSpec cluster, double scale) {
     if (cluster.nodes.size() + wanted > static_cast<size_t>(kMaxNodes)) {
       throw InputError("cluster '" + cluster.text + "'",
                        "at most " + std::to_string(kMaxNodes) + " nodes",
-                       "more after scaling by " + shortest(scale));
+                       "more after scaling by " + shortest_text(scale));
     }
     for (size_t i = 0; i < wanted; ++i) {
       cluster.nodes.push_back(all[begin + i % (end - begin)]);
@@ -151,7 +151,7 @@ ClusterSpec scale_node_counts(ClusterSpec cluster, double scale) {
       if (round > 0) cluster.nodes.back().name += "." + std::to_string(round);
     }
   }
-  cluster.text += " x " + shortest(scale);
+  cluster.text += " x " + shortest_text(scale);
   return cluster;
 }
 

@@ -41,10 +41,10 @@ struct GpuType {
 };
 
 // Capacity of a network tier. The sender is a GPU up to tier `node`, and a node above this tier.
-struct TierSpec {
+struct NetworkTierSpec {
   double bandwidth_gbps = 0;    // Gbit/s in one direction for one sender alone
   double latency_us = 0;        // latency one way, software included
-  double oversubscription = 1;  // bandwidth of all senders together, over the tier's capacity
+  double oversubscription = 1;  // bandwidth of all senders together / the tier's capacity
 };
 
 struct Node {
@@ -85,8 +85,8 @@ struct Tenant {
 };
 
 // How jobs slow each other down without sharing a GPU. docs/design/speed.md has the formulas.
-struct Slowdowns {
-  double neighbours = 0;         // weight of the load of other jobs on a node; 0: no slowdown
+struct InterferenceSettings {
+  double neighbours = 0;         // weight of the time added by jobs on the same node; 0: none
   bool shared_exchange = false;  // jobs spread over nodes take turns on the links of these nodes
 };
 
@@ -106,12 +106,12 @@ struct ClusterSpec {
   std::string about;  // one line
   std::vector<GpuType> types;
   std::vector<Node> nodes;  // nodes in the order in which placements visit them
-  std::array<TierSpec, kTiers> tiers{};
+  std::array<NetworkTierSpec, kTiers> tiers{};
   std::vector<Tenant> tenants;
-  Slowdowns slowdowns;
+  InterferenceSettings slowdowns;
   std::map<std::string, ModelSlowdowns> models;  // by model name
   bool one_type = false;                         // the GPUs of a job must all be of one type
-  bool choose_exchange = false;                  // the scheduler sets the all-reduce of a job
+  bool choose_exchange = false;                  // the scheduler chooses each job's all-reduce
 
   int total_gpus() const;
   int max_gpus_per_node() const;

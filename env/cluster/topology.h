@@ -20,7 +20,7 @@ struct TopologyColumns {
   const int32_t* pod_nodes = nullptr;    // (P)  nodes in the pod
   const int32_t* islands = nullptr;      // (M)  number of islands; 0 for a node without GPUs
   const int32_t* island_gpus = nullptr;  // (M)  GPU g is in island g / island_gpus; at least 1
-  const int32_t* nics = nullptr;         // (M)  number of NICs, which share the node's Gbit/s
+  const int32_t* nics = nullptr;         // (M)  number of NICs, whose Gbit/s add up
   const int32_t* kind = nullptr;         // (M)
 
   // (K, T)  Gbit/s in one direction for a lone sender: a GPU up to tier `node`, a node above it.
@@ -28,7 +28,7 @@ struct TopologyColumns {
   const double* gbps = nullptr;
   const double* latency_us = nullptr;  // (K, T)  one-way latency
 
-  double oversubscription[kTiers] = {};  // bandwidth of all senders over the tier's capacity
+  double oversubscription[kTiers] = {};  // bandwidth of all senders / the tier's capacity
   const double* rack_up_gbps = nullptr;  // (R)  Gbit/s from the rack to its pod, over all wires
   const double* pod_up_gbps = nullptr;   // (P)  Gbit/s from the pod to the core, over all wires
 };

@@ -30,7 +30,7 @@ T number_from(const YamlFile& file, const YAML::Node* node, const std::string& k
   if (node == nullptr) return otherwise;
   const auto value = node->IsScalar() ? parse_number<T>(node->Scalar()) : std::nullopt;
   if (value && *value >= lowest && *value <= highest) return *value;
-  file.fail(*node, key + as + " from " + shortest(lowest) + " to " + shortest(highest));
+  file.fail(*node, key + as + " from " + shortest_text(lowest) + " to " + shortest_text(highest));
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ class Node;
 
 namespace yard {
 
-// Reports positions and values in a YAML file as error messages.
+// Names positions in a YAML file, and throws InputErrors that cite a position and the value there.
 class YamlFile {
  public:
   explicit YamlFile(std::string path) : path_(std::move(path)) {}

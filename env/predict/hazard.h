@@ -69,7 +69,7 @@ struct EndPositionsInBins {
   YARD_HD void decay(int32_t b, float keep) {
     for (float& x : share[b]) x *= keep;
   }
-  YARD_HD void add(int32_t b, float part) { share[b][cell_of_part(part)] += 1; }
+  YARD_HD void add(int32_t b, float part) { share[b][cell_of_fraction(part)] += 1; }
   // Sets the shares of bin `b` from `weights` plus `even` observations spread evenly over the bin.
   YARD_HD void set_smoothed_shares(const EndPositionsInBins& weights, int32_t b, float even) {
     float sum = even;
@@ -79,12 +79,12 @@ struct EndPositionsInBins {
     }
   }
 
-  YARD_HD static int32_t cell_of_part(float part) {
+  YARD_HD static int32_t cell_of_fraction(float part) {
     return part < 1 ? static_cast<int32_t>(part * kCells) : kCells - 1;
   }
   // Returns the share of the ends in bin `b` that fall into the bin's first `part` (0 to 1).
   YARD_HD float share_ending_before(int32_t b, float part) const {
-    const int32_t last = cell_of_part(part);
+    const int32_t last = cell_of_fraction(part);
     float sum = share[b][last] * (part * kCells - static_cast<float>(last));
     for (int32_t i = 0; i < last; ++i) sum += share[b][i];
     return sum;

@@ -15,13 +15,13 @@ int64_t bin_begin_us(int32_t bin) {
 
 void HazardEvents::scan(const View& view) {
   for (int32_t i = 0; i < view.num_changed(); ++i) {
-    const int32_t slot = view.changed(i);
+    const int32_t slot = view.changed_slot(i);
     // The slot holds a job that has not started, so forget the previous one.
     if (view.times_started(slot) == 0) tracked_[slot] = {};
     if (yard::attained_us(view, slot, attained_) > 0 || view.ended_after_running(slot))
       scan(view, slot);
   }
-  for (int32_t i = 0; i < view.num_held(); ++i) scan(view, view.held(i));
+  for (int32_t i = 0; i < view.num_holders(); ++i) scan(view, view.holder_slot(i));
 }
 
 void HazardEvents::update_tracked_jobs(const View& view) {

@@ -13,7 +13,7 @@ struct PriorStrength {
   static constexpr int32_t kChoices = 8;
   static constexpr float kKeep = 1 - 1.0F / 4096;  // decay of the losses per observation
 
-  float loss[kChoices] = {};  // bits lost by each choice
+  float loss[kChoices] = {};  // log loss of each candidate strength, in bits
   float jobs = 32;            // learned strength; initially the middle choice
 
   // Candidate strengths: 0.25, 1, 4, ... 4096 observations.

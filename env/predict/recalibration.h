@@ -15,10 +15,11 @@ class Recalibration {
     double low, high;
   };
 
-  // Begins a job that has ended. The following calls of learn() are about predictions for this job.
+  // Counts a job that has ended. The following calls of learn() are about predictions for this job.
   void count_ended_job() { jobs_ = jobs_ * kKeepJobs + 1; }
 
-  // Records that the end fell between two predicted shares. Requires: 0 <= least <= most <= 1.
+  // Records that the job ended where its predicted probability of having ended was between `least`
+  // and `most`. Requires: 0 <= least <= most <= 1.
   void learn(double least, double most) {
     for (float& x : weight_) x *= kKeep;
     const double width = most - least;
@@ -47,8 +48,9 @@ class Recalibration {
     return 1;
   }
 
-  // Returns shares between which a part `nominal` of the ends lie, widened by a standard error. The
-  // error counts jobs, not predictions, since predictions for one job are nearly identical.
+  // Returns the two predicted shares between which a fraction `nominal` of the jobs end, widened by
+  // a standard error. The error counts jobs, not predictions, since predictions for one job are
+  // nearly identical.
   Interval interval(double nominal) const {
     const double out = (1 - nominal) / 2;
     const double error = std::sqrt(out * (1 - out) / (jobs_ + 1));

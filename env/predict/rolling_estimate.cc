@@ -4,7 +4,7 @@ namespace yard {
 
 void RollingEstimate::on_events(const View& view) {
   for (int32_t i = 0; i < view.num_changed(); ++i) {
-    const int32_t slot = view.changed(i);
+    const int32_t slot = view.changed_slot(i);
     if (!view.ended_after_running(slot)) continue;
     const float ran = ran_s(view, slot);
     add(mean_of_size(view, slot), ran, 0);

@@ -1,7 +1,8 @@
 // Run-time estimate of Helios' QSSF (Hu et al., "Characterization and Prediction of Deep Learning
 // Workloads in Large-Scale GPU Datacenters", SC 2021): the rolling mean of the jobs of one user and
 // name, or else of the user's jobs of the size class, or else of all jobs of the size class. Unlike
-// QSSF, it treats names that differ in digits only as equal, and has no boosted trees.
+// QSSF, this estimate equates names only if they differ in nothing but digits, and has no boosted
+// trees.
 // Dims: U users, A names, G size classes.
 #pragma once
 

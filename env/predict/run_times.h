@@ -90,14 +90,14 @@ struct ResidualLife {
 };
 
 // log(run time) = user + batch + job, with independent normal parts. Unknown parts add variance.
-struct RunTimes {
+struct RunTimeModel {
   static constexpr int kWidths = 8;
   float job, batch, user;      // standard deviations of the natural logarithm
   float batch_share;           // batch's share of the joint variance of batch and user
   ResidualLife life[kWidths];  // by rising variance; the first has the job's variance alone
 
   // Requires: job_sd > 0, batch_sd >= 0, user_sd >= 0.
-  RunTimes(float job_sd, float batch_sd, float user_sd)
+  RunTimeModel(float job_sd, float batch_sd, float user_sd)
       : job(job_sd),
         batch(batch_sd),
         user(user_sd),

@@ -48,7 +48,7 @@ class Survival {
   }
 
   // Returns the job's limit of attained time, or kUnlimitedUs if it is hidden, unset or passed.
-  int64_t attained_limit_us(const View& view, int32_t slot) const {
+  int64_t unreached_limit_us(const View& view, int32_t slot) const {
     const int64_t limit_us = visible_limit_us(view, slot);
     return limit_us > attained_us(view, slot, attained_) ? limit_us : kUnlimitedUs;
   }
@@ -76,7 +76,8 @@ class Survival {
                                              1 - 1.0F / 512,  1 - 1.0F / 64,   1 - 1.0F / 32};
   static constexpr float kKeepPlaces = 1 - 1.0F / 64;
   static constexpr float kEven = 2;  // pseudo-observations of ends spread evenly over a bin
-  // Prior strengths are learned by a job's age, since few jobs resemble one that has run for days.
+  // Prior strengths are learned for each age (range of attained time) separately, since few jobs
+  // resemble one that has run for days.
   static constexpr int32_t kAge = 3 * TimeBins::kPerOctave, kAges = TimeBins::kBins / kAge;
   // A sibling at distance kApartUs counts half; a sibling beyond kFarUs (below 1/50) is ignored.
   static constexpr int64_t kApartUs = 120'000'000, kFarUs = 7 * kApartUs;

@@ -22,7 +22,7 @@ struct SurvivalPriorityIndex {
         "preemption, the index is the mean time left");
       f("blind", blind, 0.0, 1.0,
         "weight of the attained time plus blind_s in a geometric mean with the predicted time, "
-        "which may be out of date");
+        "as a hedge against outdated predictions");
       f("blind_s", blind_s, 1.0, 1e6, "seconds added to the attained time if `blind` is above 0");
       f("keep_s", keep_s, 0.0, 86400.0,
         "seconds for which a job's index is reused while its siblings do not change; 1800 makes "
@@ -51,8 +51,8 @@ struct SurvivalPriorityIndex {
         : Evaluator(kAttach, source, view, bump) {
       survival_.on_events(view_);
       if (source.keep_us == 0) return;
-      for (int32_t i = 0; i < view.num_changed(); ++i) cache_[view.changed(i)] = {};
-      for (int32_t i = 0; i < view.num_held(); ++i) forget_if_changed(view.held(i));
+      for (int32_t i = 0; i < view.num_changed(); ++i) cache_[view.changed_slot(i)] = {};
+      for (int32_t i = 0; i < view.num_holders(); ++i) forget_if_changed(view.holder_slot(i));
       for (int32_t slot = view.queue_head(); slot != kNone; slot = view.queue_next(slot)) {
         forget_if_changed(slot);
       }
@@ -92,7 +92,7 @@ struct SurvivalPriorityIndex {
       float hazards[TimeBins::kBins];
       survival_.hazards(view_, slot, hazards);
       const RemainingTime ahead = predict_remaining(
-          source_.edges, attained_us(slot), survival_.attained_limit_us(view_, slot), hazards,
+          source_.edges, attained_us(slot), survival_.unreached_limit_us(view_, slot), hazards,
           survival_.ends_within_bin(view_, slot));
       const Config& config = source_.config;
       const double gittins = config.preempt && view_.may_preempt() ? config.gittins : 0;

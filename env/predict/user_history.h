@@ -29,7 +29,8 @@ struct UserRecord {
   int32_t alive_weight;    // in units of 2^-12, so that sums do not depend on the order of jobs
   int64_t alive_sum_log2;  // sum in units of 2^-12
   int64_t alive_submit_us;
-  // The decision at which the batch was computed, and the user's median then, without siblings.
+  // Number of the decision at which this batch was computed, and the user's median at that
+  // decision, without siblings.
   int32_t prepared_at;
   float median_log2;
   float unknown;  // weight of all users' jobs in the median, 0 to 1
@@ -52,7 +53,7 @@ class UserHistory {
   // Learns from every job that finished since the last decision.
   YARD_HD void learn_finished(const View& view) {
     for (int32_t i = 0; i < view.num_changed(); ++i) {
-      const int32_t slot = view.changed(i);
+      const int32_t slot = view.changed_slot(i);
       if (!view.ended_after_running(slot)) continue;
       observe(view.user(slot), view.submit_us(slot), log2_seconds(view.attained_us(slot)));
     }
@@ -115,7 +116,7 @@ class UserHistory {
     for (int32_t i = 0; i < m; ++i) {
       const int32_t slot = scratch[i];
       UserRecord& own = records_[view.user(slot) + 1];
-      // Skips an older batch.
+      // Skips jobs of an older batch.
       if (own.alive_submit_us - view.submit_us(slot) >= int64_t{kBatchGapUs}) continue;
       const float attained = log2_seconds(view.attained_us(slot));
       const auto at = ResidualLife::at(own.median_log2, attained);
@@ -133,8 +134,9 @@ class UserHistory {
     float user_unknown;   // weight of all users' jobs in the user's median, 0 to 1
   };
 
-  // Returns the prediction for a job submitted at `submit_us`, from its siblings. Other jobs of the
-  // user count for `sibling_prior` siblings. Requires: prepare() was called for the user.
+  // Returns the prediction for a job submitted at `submit_us`, from its siblings. The user's other
+  // jobs together weigh as much as `sibling_prior` siblings. Requires: prepare() was called for the
+  // user.
   YARD_HD Prediction predict(int32_t user, int64_t submit_us, float sibling_prior) const {
     const UserRecord& own = records_[user + 1];
     // Products instead of branches: whether siblings count is unpredictable.

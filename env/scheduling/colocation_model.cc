@@ -36,7 +36,7 @@ double ColocationModel::cpu_overcommit(int32_t node, const StartingJob& starting
 ColocationModel::Terms ColocationModel::terms(int32_t slot, std::span<const Piece> pieces,
                                               const StartingJob& starting_job) const {
   const SpecColumns& spec = view_.spec();
-  const int own = model_type(slot);
+  const int own = model_bucket(slot);
   const auto has_gpus = [](std::span<const Piece> of, int32_t node) {
     return std::ranges::any_of(of, [&](const Piece& p) { return p.node == node && p.gpus > 0; });
   };
@@ -58,7 +58,7 @@ ColocationModel::Terms ColocationModel::terms(int32_t slot, std::span<const Piec
     double load = 0;
     const auto add = [&](int32_t other, int32_t other_gpus) {
       const double share = static_cast<double>(other_gpus) / std::max(1, spec.node_gpus[node]);
-      here[static_cast<size_t>(kOtherTypes + model_type(other))] += share;
+      here[static_cast<size_t>(kOtherTypes + model_bucket(other))] += share;
       load += share;
     };
     for (const NodeOccupant& other : throughput_model_.occupants(node)) {

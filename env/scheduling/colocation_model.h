@@ -3,7 +3,8 @@
 //   time per work = 1 + u_a L + sum_b v_b l_b + s_a d + p r + o c + q c L,   L = sum_b l_b
 // l_b: share of the GPUs of the job's worst node held by jobs of type b. d: 1 if the job spans more
 // nodes than needed. r: 1 if a task without GPUs is on a node without GPUs of the job. c: share of
-// CPUs allocated beyond all CPUs of the worst node. Weights are learned. Type: model modulo kTypes.
+// CPUs allocated beyond all CPUs of the worst node. Weights are learned. The
+// type of a job is its model modulo kTypes.
 #pragma once
 
 #include <algorithm>
@@ -61,7 +62,7 @@ class ColocationModel {
   Terms terms(int32_t slot, std::span<const Piece> pieces, const StartingJob& starting_job) const;
   double predicted_time_per_work(int32_t slot, std::span<const Piece> pieces,
                                  const StartingJob& starting_job) const;
-  int model_type(int32_t slot) const {
+  int model_bucket(int32_t slot) const {
     return std::max(0, throughput_model_.model_variant_index(slot)) % kTypes;
   }
   double cpu_overcommit(int32_t node, const StartingJob& starting_job) const;

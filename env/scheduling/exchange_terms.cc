@@ -9,7 +9,7 @@ ExchangeInterferenceTerms::ExchangeInterferenceTerms(const View& view,
     : view_(view),
       throughput_model_(throughput_model),
       sending_jobs_(static_cast<size_t>(view.spec().num_nodes)) {
-  for (const int32_t slot : view.held()) {
+  for (const int32_t slot : view.holder_slots()) {
     const int32_t part = view.first_part(slot);
     if (view.shaped(slot) || part == kNone || view.next_part(part) == kNone) continue;
     const std::vector<Piece> pieces = held_pieces(view, slot);

@@ -3,8 +3,9 @@
 //   time per work = t (w0 + (w1 + w_m) g + w2 e c + w3 l + w4 h + w5 s + w6 s_tree + w7 s_two)
 // g: largest share of the GPUs of one of its nodes held by other jobs. m: its model, modulo
 // kModels. e: exchange_share. s: 1 if the job spans several nodes; s_tree, s_two: s if its
-// all-reduce is a tree or hierarchical. Maxima over uplinks of its nodes: load over capacity left
-// to its priority, minus 1 (c); other jobs' load over capacity (l), at higher priority (h).
+// all-reduce is a tree or hierarchical. c, l and h are maxima over the uplinks of its nodes. c:
+// load divided by the capacity left to its priority, minus 1. l, h: load of other jobs, and of jobs
+// of higher priority, divided by capacity.
 #pragma once
 
 #include <algorithm>
@@ -52,7 +53,7 @@ class ExchangeInterferenceTerms {
     double excess_load = 0;      // c
     double link = 0;             // l
     double higher_load = 0;      // h
-    double own_load = 0;         // the job's own load over capacity
+    double own_load = 0;         // the job's own load divided by capacity
     bool spread = false;
     AllReduceSettings exchange;
     int model = 0;

@@ -36,7 +36,7 @@ class InterferenceModel {
 
   // Learns from the progress of running jobs since scan() at the last decision.
   void on_events(const View& view) const {
-    for (const int32_t slot : view.held()) {
+    for (const int32_t slot : view.holder_slots()) {
       const RunningJobSample& before = samples_[slot];
       if (!before.runs || before.generation != view.ref(slot).generation) continue;
       const int64_t ran_us = view.attained_us(slot) - before.attained_us;
@@ -51,7 +51,7 @@ class InterferenceModel {
   template <class TermsOf>
   void scan(const View& view, const TermsOf& terms_of) const {
     for (int32_t slot = 0; slot < view.slot_high_water(); ++slot) samples_[slot].runs = false;
-    for (const int32_t slot : view.held()) {
+    for (const int32_t slot : view.holder_slots()) {
       if (view.phase(slot) != Phase::kRunning) continue;
       samples_[slot] = {terms_of(slot), view.attained_us(slot), view.work_done_in_whole_us(slot),
                         view.ref(slot).generation, true};

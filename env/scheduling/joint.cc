@@ -30,7 +30,7 @@ size_t JointScheduler::bytes(const View& view) {
 void JointScheduler::on_events(const View& view, std::byte* memory) {
   const Columns at = columns(view, memory);
   for (int32_t i = 0; i < view.num_changed(); ++i) {
-    const int32_t slot = view.changed(i);
+    const int32_t slot = view.changed_slot(i);
     at.since_us[slot] =
         view.phase(slot) == Phase::kRunning ? view.phase_or_rate_since_us(slot) : view.now_us();
   }
@@ -57,9 +57,9 @@ void JointScheduler::begin_round(const std::function<double(int32_t)>& seconds) 
     live.push_back(slot);
   };
   for (int32_t s = view_.queue_head(); s != kNone; s = view_.queue_next(s)) add_job(s);
-  for (const int32_t slot : view_.held()) add_job(slot);
+  for (const int32_t slot : view_.holder_slots()) add_job(slot);
   compute_job_stats(live);
-  for (const int32_t slot : view_.held()) {
+  for (const int32_t slot : view_.holder_slots()) {
     JobStats& of = at_.job_stats[slot];
     of.held = true;
     const double margin = config_.margin_log2 + config_.margin_by_size * size(slot) +
@@ -97,7 +97,7 @@ int32_t JointScheduler::next() {
 void JointScheduler::list_running_jobs_to_visit() {
   round_.running = true;
   round_.line = round_.of = 0;
-  for (const int32_t slot : view_.held()) {
+  for (const int32_t slot : view_.holder_slots()) {
     const bool runs = view_.phase(slot) == Phase::kRunning && view_.preemptible(slot);
     if (job_stats(slot).held && runs) {
       at_.line[round_.of++] = {job_stats(slot).held_key, view_.serial(slot), slot};
@@ -135,7 +135,7 @@ JointScheduler::Rank JointScheduler::waiting_rank(int32_t slot) const {
 
 // Seconds of GPU work that a preemption costs the job, for its save and its restore.
 double JointScheduler::stop_and_resume_cost_s(int32_t slot) const {
-  const Costs& costs = view_.costs();
+  const PreemptionCosts& costs = view_.preemption_costs();
   return static_cast<double>(costs.save_us + costs.restore(view_.gpus(slot))) * 1e-6;
 }
 
@@ -346,7 +346,7 @@ void JointScheduler::commit(Draft& draft) {
   draft.put_stops_first();
   draft.wake_at(round_.movable_at_us);
   if (view_.num_waiting() == 0) return;
-  if (view_.num_held() == 0 && !round_.waits_for_better) return;
+  if (view_.num_holders() == 0 && !round_.waits_for_better) return;
   draft.wake_at(view_.now_us() + static_cast<int64_t>(config_.timer_s * 1e6));
 }
 

@@ -32,7 +32,7 @@ namespace yard {
 
 class JointScheduler {
  public:
-  static constexpr int32_t kStay = -1;  // pick: the job keeps waiting, or stays in place
+  static constexpr int32_t kStay = -1;  // chosen action: the job keeps waiting, or stays in place
 
   static size_t bytes(const View& view);
 
@@ -93,7 +93,7 @@ class JointScheduler {
   bool is_visiting_running_jobs() const { return round_.running; }
   int32_t position_in_pass() const {
     return round_.line;
-  }  // 1-based position of the job in this pass
+  }  // 1-based position of the current job in the list of jobs to visit
 
  private:
   using Rank = std::pair<double, int32_t>;  // index, then submission; the lowest goes first

@@ -94,7 +94,7 @@ std::vector<MlfsPreemptibleJob> mlfs_preemptible_jobs(const View& view, const Ru
                                                       const MlfsSettings& rule) {
   std::vector<MlfsPreemptibleJob> out;
   if (!view.may_preempt()) return out;
-  for (const int32_t slot : view.held()) {
+  for (const int32_t slot : view.holder_slots()) {
     if (view.phase(slot) != Phase::kRunning || !view.preemptible(slot)) continue;
     const double ran_s = 1e-6 * static_cast<double>(view.now_us() - view.transition_end_us(slot));
     if (ran_s <= 0 || ran_s < rule.quantum_s) continue;  // preemption would gain nothing

@@ -34,12 +34,13 @@ struct MlfsSettings {
   double overloaded = 0.9;     // h_r: share in use above which a server is overloaded
   double stopped_share = 0.1;  // p_s: share of running jobs that may be preempted at a time
   double quantum_s = 0;        // [s] minimum run time after a start; not in the paper
-  double round_s = 60;         // [s] pause after the preemption of a job that still waits
+  // [s] No job is preempted for this long after the preemption of a job that still waits.
+  double round_s = 60;
 
   int64_t round_length_us() const { return static_cast<int64_t>(round_s * 1e6); }
 };
 
-// A running job that may be preempted. Lists are in order of rising priority.
+// A running job that may be preempted. Lists of these are in order of rising priority.
 struct MlfsPreemptibleJob {
   int32_t slot;
   double priority;
@@ -51,10 +52,10 @@ std::vector<MlfsPreemptibleJob> mlfs_preemptible_jobs(const View& view, const Ru
 int32_t mlfs_preemption_budget(const View& view, const RunEstimate& total_s,
                                const MlfsSettings& rule);
 
-// Returns the next job that MLF-H starts. If some waiting jobs have room, it is the one of highest
-// priority. If none has room, it is the first by priority for which up to `may_stop` jobs of lower
-// priority hold enough GPUs: the `victims` for preempt_to_start(). skipped_slots (S) is not 0 for
-// jobs to skip.
+// Returns the next job that MLF-H starts: of the waiting jobs that have room, the job of highest
+// priority. If no waiting job has room, returns the first by priority for which up to `may_stop`
+// jobs of lower priority hold enough GPUs, with these jobs as `victims` for preempt_to_start().
+// Skips jobs whose entry in skipped_slots (S) is not 0.
 struct MlfsNextStart {
   int32_t slot = kNone;  // kNone: no job
   std::vector<int32_t> victims = {};
@@ -65,7 +66,7 @@ MlfsNextStart mlfs_next_start(const View& view, const RunEstimate& total_s,
 
 // Returns a placement of each task on the server nearest to the ideal server, which is as free as
 // the freest server and holds the job's other tasks. Servers whose CPUs or memory a task would
-// overload come last; GPUs do not overload. Returns no pieces if there is no room.
+// overload come last; GPU use overloads no server. Returns no pieces if there is no room.
 std::vector<Piece> mlfs_place_near_ideal_server(const View& view, const MlfsSettings& rule,
                                                 int32_t slot);
 

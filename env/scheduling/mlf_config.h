@@ -24,12 +24,12 @@ struct MlfsPolicyConfig {
       "largest share of running jobs to preempt at a time");
     f("quantum_s", rule.quantum_s, 0.0, 1e6, "minimum run time after a job's start, in seconds");
     f("round_s", rule.round_s, 10.0, 1e6,
-      "pause in seconds after the preemption of a job that still waits");
+      "seconds without further preemptions after a preempted job begins to wait");
     f("load_control", load.on, "MLF-C: end jobs early if their users allow it");
     f("cluster_overloaded", load.overloaded, 0.0, 1.0,
       "mean use of servers above which the cluster is overloaded");
     f("about", load.near_limit, 0.0, 1.0,
-      "training counts as complete at this share of a metric's way to its limit");
+      "share of the way from a metric's first value to its limit at which training is complete");
   }
 };
 

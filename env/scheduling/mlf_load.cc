@@ -28,7 +28,8 @@ double server_use(const View& view, const TaskPlacer& placer, int32_t node) {
 }
 
 bool any_may_end(const View& view) {
-  return std::ranges::any_of(view.held(), [&](int32_t slot) { return view.may_end_early(slot); });
+  return std::ranges::any_of(view.holder_slots(),
+                             [&](int32_t slot) { return view.may_end_early(slot); });
 }
 
 bool near_its_limit(const View& view, int32_t slot, double near_limit) {
@@ -76,7 +77,7 @@ void mlfs_end_jobs_early(const View& view, const MlfsLoadControlSettings& rule, 
   if (!any_may_end(view)) return;
   const bool overloaded = mlfs_is_cluster_overloaded(view, rule);
   std::vector<int32_t> to_end;
-  for (const int32_t slot : view.held()) {
+  for (const int32_t slot : view.holder_slots()) {
     if (view.phase(slot) != Phase::kRunning || !view.may_end_early(slot)) continue;
     if ((overloaded && mlfs_has_reached_target(view, slot)) ||
         near_its_limit(view, slot, rule.near_limit)) {

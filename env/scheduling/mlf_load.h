@@ -21,7 +21,8 @@ struct MlfsLoadControlSettings {
   double near_limit = 0.95;  // share of the way from the first metric value to the limit
 };
 
-// Returns the mean use of servers, 0 to 1.
+// Returns the mean over servers, 0 to 1, of the root mean square of their used shares of GPUs,
+// cores and memory.
 double mlfs_mean_server_utilisation(const View& view);
 bool mlfs_is_cluster_overloaded(const View& view, const MlfsLoadControlSettings& rule);
 

@@ -32,7 +32,8 @@ struct MlfsJobState {
 };
 
 // Returns eq. 6 of the first partition in the chain, which has the highest priority (eq. 3 and 5).
-// Parameter servers, first in the paper, start with workers. `shares` (partitions): parameters.
+// Parameter servers, which come first in the paper, start together with the workers here. `shares`
+// (partitions): parameters.
 inline double mlf_priority(const MlfsPriorityWeights& weights, const MlfsJobState& job,
                            std::span<const double> shares) {
   constexpr double kMinH = 1.0 / 60;

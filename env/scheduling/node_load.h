@@ -2,7 +2,7 @@
 //   linear      time per work = w . (1, g, c, s)
 //   quadratic   the same with squares and products
 // g, c: shares of the node's GPUs and CPUs that other jobs use; s: 1 if the job is on several
-// nodes. Both models are those of Chiang and Huang (TRACON, SC 2011).
+// nodes. The linear and the quadratic model are those of Chiang and Huang (TRACON, SC 2011).
 #pragma once
 
 #include <algorithm>

@@ -71,7 +71,8 @@ class AgentMemory {
   std::byte* data() const { return data_; }
 
   // Working data of the current decision, which actions(), describe_actions() and apply() share. A
-  // copy of the memory lacks it: it is null when a decision begins or is resumed from the block.
+  // copy of the memory lacks the cache, which is null when a decision begins or is resumed from the
+  // block.
   std::shared_ptr<void> cache;
 
  private:
@@ -103,7 +104,8 @@ class Agent {
   virtual ~Agent() = default;
 
   // The largest number of actions in an observation, and the features of actions and of the state.
-  // They are equal for all settings of an agent, and a trained network fits these numbers only.
+  // These numbers and features are the same for all settings of an agent; a trained network fits no
+  // others.
   virtual int32_t max_actions() const = 0;
   virtual std::vector<Feature> action_features() const = 0;
   virtual std::vector<Feature> state_features() const = 0;
@@ -161,7 +163,8 @@ class Agent {
   ObservationShape shape() const;
   std::string feature_schema(const std::string& name) const;
 
-  // Writes the observation of a list. Requires: `list` needs the same parts as in actions().
+  // Writes the observation of a list. Requires: needs_prior and needs_exploration of `list` are as
+  // they were in actions().
   void observe(const View& view, AgentMemory& memory, const ActionList& list,
                const ObservationShape& shape, Observation& out) const;
 

@@ -93,7 +93,7 @@ inline std::vector<CandidatePlacement> candidate_placements(const View& view,
   return distinct;
 }
 
-// Returns the settings of all-reduce on `pieces`, the job's own at no priority first: algorithms
+// Returns the settings of all-reduce on `pieces`, the job's own at priority 0 first: algorithms
 // that differ in speed on `pieces`, each with every priority if the job spans links.
 inline std::vector<AllReduceSettings> all_reduce_options(const ThroughputModel& throughput_model,
                                                          int32_t slot,

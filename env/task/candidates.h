@@ -24,7 +24,7 @@ struct Candidate {
   float log2_median;          // log2 of the predicted total run time in seconds
   float siblings;             // number of siblings (UserHistory::Prediction)
   float known;                // share of the user's own history in the prediction, 0 to 1
-  int32_t residual_life_bin;  // index into the array RunTimes::life
+  int32_t residual_life_bin;  // index into the array RunTimeModel::life
 
   YARD_HD static uint64_t packed_sort_key(float key, int32_t serial) {
     uint32_t bits;
@@ -105,14 +105,17 @@ class Candidates {
     }
     *size_ = n;
     if (n == (with_held ? view.num_live() : view.num_waiting())) return;
-    for (int32_t i = 0; with_held && i < view.num_held(); ++i) add(view, view.held(i), visit);
+    for (int32_t i = 0; with_held && i < view.num_holders(); ++i)
+      add(view, view.holder_slot(i), visit);
     for (int32_t slot = view.queue_head(); slot != kNone; slot = view.queue_next(slot)) {
       add(view, slot, visit);
     }
     // Jobs that save a checkpoint are in no list of the state, but they are among the changed jobs:
-    // they held GPUs at the last scan, or there was none and every job counts as changed.
+    // they held GPUs at the last scan, or this is the first scan, at which every job counts as
+    // changed.
     for (int32_t i = 0; with_held && i < view.num_changed(); ++i) {
-      if (view.phase(view.changed(i)) == Phase::kStopping) add(view, view.changed(i), visit);
+      if (view.phase(view.changed_slot(i)) == Phase::kStopping)
+        add(view, view.changed_slot(i), visit);
     }
   }
 

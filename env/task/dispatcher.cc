@@ -105,7 +105,7 @@ struct Parameters : Config {
   Index by;
   PlacementRule rule = PlacementRule::kFirstFit;
   int64_t quantum_us, tick_us;
-  RunTimes run_times;
+  RunTimeModel run_times;
 };
 
 // Returns whether the job may be started or preempted at present.
@@ -153,13 +153,15 @@ struct Window {
   int32_t index[kMaxJobs];  // of the candidate
   int32_t gpus[kMaxJobs];
   uint8_t may[kMaxJobs];  // 1: the job may be started or preempted
-  int32_t num_held = 0;
+  int32_t num_holders = 0;
   int32_t size = 0;
   int32_t legal = 0;     // number of rows with may = 1
   int32_t to_share = 0;  // GPUs that are free or held by jobs in the rows
 
   // Lower keys go first; `margin` is subtracted from the keys of holders.
-  float key(int32_t r, float margin) const { return rows[r]->key() - (r < num_held ? margin : 0); }
+  float key(int32_t r, float margin) const {
+    return rows[r]->key() - (r < num_holders ? margin : 0);
+  }
 };
 
 void fill(const View& view, const Parameters& config, const Candidates& candidates, Window& w) {
@@ -174,7 +176,8 @@ void fill(const View& view, const Parameters& config, const Candidates& candidat
   memset(w.may, 0, sizeof w.may);
   w.to_share = view.free_gpus();
   if (config.preempt) {
-    const int32_t most = config.held_rows < view.num_held() ? config.held_rows : view.num_held();
+    const int32_t most =
+        config.held_rows < view.num_holders() ? config.held_rows : view.num_holders();
     for (int32_t i = candidates.size() - 1; w.size < most; --i) {
       const Candidate& c = candidates[i];
       const Phase phase = view.phase(c.slot);
@@ -182,19 +185,19 @@ void fill(const View& view, const Parameters& config, const Candidates& candidat
       w.to_share += c.gpus;
       put(i);
     }
-    w.num_held = w.size;
+    w.num_holders = w.size;
   }
-  const int32_t room = kMaxJobs - w.num_held;
+  const int32_t room = kMaxJobs - w.num_holders;
   int32_t most = config.waiting_rows < room ? config.waiting_rows : room;
   if (view.num_waiting() < most) most = view.num_waiting();
-  most += w.num_held;
+  most += w.num_holders;
   for (int32_t i = 0; w.size < most; ++i) {
     if (view.phase(candidates[i].slot) == Phase::kWaiting) put(i);
   }
   // A job is preempted only for one that precedes it in the index even without the margin:
   // otherwise two jobs could preempt each other forever.
-  for (int32_t r = 0; r < w.num_held; ++r) {
-    const bool beaten = w.num_held < w.size && w.rows[w.num_held]->key() < w.rows[r]->key();
+  for (int32_t r = 0; r < w.num_holders; ++r) {
+    const bool beaten = w.num_holders < w.size && w.rows[w.num_holders]->key() < w.rows[r]->key();
     if (beaten || w.may[r] == 0) continue;
     w.may[r] = 0;
     --w.legal;
@@ -211,7 +214,7 @@ int32_t suggest(const Window& w, float margin) {
   int32_t left = w.to_share;
   int32_t worst_loser = kNone;
   bool winner_waits = false;
-  for (int32_t h = w.num_held - 1, r = w.num_held; left > 0 && (h >= 0 || r < w.size);) {
+  for (int32_t h = w.num_holders - 1, r = w.num_holders; left > 0 && (h >= 0 || r < w.size);) {
     // Holders are sorted from the worst to the best.
     if (h >= 0 && (r == w.size || holder_precedes(h, r))) {
       if (w.gpus[h] <= left) {
@@ -266,18 +269,18 @@ void write_prior(const Parameters& config, const Window& w, int32_t pick, Action
       if (w.may[r]) list.actions[static_cast<size_t>(r)].prior = (prior[r] + share) * kLn2;
     }
   };
-  share_out(0, w.num_held, -1);
-  share_out(w.num_held, w.size, 1);
+  share_out(0, w.num_holders, -1);
+  share_out(w.num_holders, w.size, 1);
   list.noop_prior = pick == kNothing ? 0 : other * kLn2;
 }
 
 void write_state(const View& view, const Parameters& config, bool expert_noop, StateFeatures& c) {
   const auto total = static_cast<float>(view.total_gpus());
-  const int32_t stopping =
-      view.num_live() - view.num_blocked_by_dependencies() - view.num_waiting() - view.num_held();
+  const int32_t stopping = view.num_live() - view.num_blocked_by_dependencies() -
+                           view.num_waiting() - view.num_holders();
   c.free = static_cast<float>(view.free_gpus()) / total;
   c.waiting = log2_coarse(1.0 + view.num_waiting()) * 0.125F;
-  c.held = log2_coarse(1.0 + view.num_held()) * 0.125F;
+  c.held = log2_coarse(1.0 + view.num_holders()) * 0.125F;
   c.demand =
       log2_coarse(1.0 + static_cast<double>(view.gpus_requested_by_waiting()) / view.total_gpus()) *
       0.25F;
@@ -345,7 +348,7 @@ class Dispatcher final : public ConfiguredAgent<Config> {
     out.actions.resize(static_cast<size_t>(w.size));
     for (int32_t r = 0; r < w.size; ++r) {
       out.actions[static_cast<size_t>(r)] = {.slot = w.rows[r]->slot,
-                                             .kind = r < w.num_held,
+                                             .kind = r < w.num_holders,
                                              .index = w.index[r],
                                              .legal = w.may[r] != 0};
     }
@@ -412,7 +415,7 @@ class Dispatcher final : public ConfiguredAgent<Config> {
   // Returns false if there is nothing to choose. May return true if only the no-op is legal.
   bool may_choose(const View& view) const {
     if (view.num_waiting() == 0) return false;
-    if (config_.preempt && view.num_held() > 0) return true;
+    if (config_.preempt && view.num_holders() > 0) return true;
     return view.min_gpus_to_start() <= view.free_gpus();
   }
 
@@ -433,7 +436,8 @@ class Dispatcher final : public ConfiguredAgent<Config> {
     });
     const auto all_that_ran = [&](auto&& visit) {
       // Holders are candidates only where they may be preempted.
-      for (int32_t i = 0; !config.preempt && i < view.num_held(); ++i) visit(view.held(i));
+      for (int32_t i = 0; !config.preempt && i < view.num_holders(); ++i)
+        visit(view.holder_slot(i));
       for (int32_t i = 0; some_ran && i < candidates.size(); ++i) {
         if (candidates[i].ran) visit(candidates[i].slot);
       }

@@ -77,7 +77,7 @@ class Dl2 final : public ConfiguredAgent<Config> {
   int feature_version() const override { return 2; }
   InformationLevel level() const override { return InformationLevel::kEstimate; }
   PolicyWithSettings expert() const override {
-    return {"drf", {{"share", "job"}, {"timer_s", shortest(config_.timer_s)}}};
+    return {"drf", {{"share", "job"}, {"timer_s", shortest_text(config_.timer_s)}}};
   }
   bool preempts() const override { return true; }
 
@@ -159,7 +159,7 @@ class Dl2 final : public ConfiguredAgent<Config> {
   }
 
   double cumulative_reward(const View& view, const AgentMemory&, double) const override {
-    return total_training_progress(view);
+    return total_job_progress(view);
   }
 
  private:

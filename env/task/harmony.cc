@@ -21,7 +21,8 @@ namespace {
 
 using partial_job::add, partial_job::num_requested_tasks_or_gpus,
     partial_job::can_complete_placement, partial_job::num_role_groups;
-using partial_job::num_tasks, partial_job::takes, partial_job::unplaced_tasks;
+using partial_job::total_requested_tasks_or_gpus, partial_job::has_room_for_task,
+    partial_job::unplaced_tasks;
 
 constexpr int kJobs = 4, kRoles = 2, kServers = 16;
 constexpr int kRows = kJobs * kRoles * kServers;
@@ -176,7 +177,7 @@ class Harmony final : public ConfiguredAgent<Config> {
     b.slot = action.slot;
     b.group[b.count] = static_cast<int16_t>(action.kind);
     b.node[b.count++] = action.index;
-    if (b.count < num_tasks(view, b.slot)) return;
+    if (b.count < total_requested_tasks_or_gpus(view, b.slot)) return;
     const std::vector<Piece> pieces = pieces_of(view, b);
     if (!draft.start(b.slot, pieces.data(), static_cast<int32_t>(pieces.size())) &&
         !start_balanced(view, b.slot, draft)) {
@@ -196,7 +197,7 @@ class Harmony final : public ConfiguredAgent<Config> {
   }
 
   double cumulative_reward(const View& view, const AgentMemory&, double) const override {
-    return total_training_progress(view);
+    return total_job_progress(view);
   }
 
  private:
@@ -232,7 +233,8 @@ class Harmony final : public ConfiguredAgent<Config> {
   }
 
   static bool is_expressible(const View& view, int32_t slot) {
-    return num_tasks(view, slot) <= kMaxTasks && num_role_groups(view, slot) <= kRoles;
+    return total_requested_tasks_or_gpus(view, slot) <= kMaxTasks &&
+           num_role_groups(view, slot) <= kRoles;
   }
 
   static bool start_balanced(const View& view, int32_t slot, Draft& draft) {
@@ -319,7 +321,7 @@ class Harmony final : public ConfiguredAgent<Config> {
     std::vector<std::pair<double, ListedAction>> all;
     for (int32_t node = 0; node < view.spec().num_nodes; ++node) {
       const ListedAction c{slot, group, node};
-      if (takes(view, slot, pieces, group, node))
+      if (has_room_for_task(view, slot, pieces, group, node))
         all.emplace_back(balance_score(view, c, pieces), c);
     }
     std::ranges::stable_sort(all, std::greater(), [](const auto& one) { return one.first; });
@@ -366,7 +368,7 @@ class Harmony final : public ConfiguredAgent<Config> {
       if (p.node == c.node) own += view.shaped(c.slot) ? p.tasks : p.gpus;
     }
     const int64_t limit_us = config_.lengths ? view.limit_us(c.slot) : -1;
-    const int32_t tasks = num_tasks(view, c.slot);
+    const int32_t tasks = total_requested_tasks_or_gpus(view, c.slot);
     f.worker = takes.gpus > 0;
     f.tasks = log2_of(tasks) / 4;
     f.tasks_left = static_cast<float>(without) / static_cast<float>(tasks);

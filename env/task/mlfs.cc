@@ -124,7 +124,7 @@ class Mlfs final : public ConfiguredAgent<Config> {
     BumpAllocator bump(m.lengths);
     const RemainingTimes::Evaluator now(remaining_times_, view, bump);
     for (int32_t i = 0; i < view.num_changed(); ++i) {
-      const int32_t slot = view.changed(i);
+      const int32_t slot = view.changed_slot(i);
       if (!view.ended_after_running(slot)) continue;
       m.kept.met +=
           view.first_deadline_us(slot) != kNone && view.now_us() <= view.first_deadline_us(slot);
@@ -150,7 +150,7 @@ class Mlfs final : public ConfiguredAgent<Config> {
     const bool has_room = list_actions(view, m, out);
     if (out.empty()) return;
     // If a job has room, one must start, as in MLF-H. If nothing runs, waiting is useless.
-    out.noop_legal = !has_room && view.num_held() > 0;
+    out.noop_legal = !has_room && view.num_holders() > 0;
     if (out.expert != kNone) out.actions[static_cast<size_t>(out.expert)].index = kExpert;
     if (out.expert == kNone && !out.noop_legal) out.expert = 0;
     out.set_priors_for_expert(config_.prior_gap);
@@ -205,7 +205,7 @@ class Mlfs final : public ConfiguredAgent<Config> {
       m.kept.round_done = 1;
       return;
     }
-    const int32_t held = view.num_held();
+    const int32_t held = view.num_holders();
     bool started;
     if (!is_preemption(action)) {
       started = draft.start(action.slot, place_for(view, action));
@@ -224,7 +224,8 @@ class Mlfs final : public ConfiguredAgent<Config> {
       started = preempt_to_start(view, action.slot, stops, draft);
     }
     if (started) {
-      m.kept.preemptions_left = std::max(0, m.kept.preemptions_left - (held + 1 - view.num_held()));
+      m.kept.preemptions_left =
+          std::max(0, m.kept.preemptions_left - (held + 1 - view.num_holders()));
     } else {
       m.skipped_slots[action.slot] = 1;
     }
@@ -232,14 +233,14 @@ class Mlfs final : public ConfiguredAgent<Config> {
 
   void commit(const View& view, AgentMemory&, Draft& draft) const override {
     draft.put_stops_first();
-    if (view.num_waiting() > 0 && view.num_held() > 0 && view.may_preempt()) {
+    if (view.num_waiting() > 0 && view.num_holders() > 0 && view.may_preempt()) {
       draft.wake_at(view.now_us() + config_.mlf_h.rule.round_length_us());
     }
     if (!config_.mlf_h.load.on) return;
-    const int32_t held = view.num_held();
+    const int32_t held = view.num_holders();
     mlfs_end_jobs_early(view, config_.mlf_h.load, config_.mlf_h.rule.round_length_us(), draft);
     // Decide again, so that waiting jobs can use what became free.
-    if (view.num_held() < held && view.num_waiting() > 0)
+    if (view.num_holders() < held && view.num_waiting() > 0)
       draft.wake_at(view.now_us() + kRapidRepreemptionUs);
   }
 

@@ -23,7 +23,7 @@ struct Observation {
   float* prior;           // (J + 1) logits, very low where the mask is 0; null: not needed
   int32_t* slots;         // (J) the slot of the job in each row
   int32_t rows;           // number of rows of `jobs` in use
-  int32_t filled;         // number of rows of `jobs` that may not be zero yet; J: unknown
+  int32_t filled;         // number of rows of `jobs` that may hold old values; J: unknown
   int32_t choices;        // number of rows that may be chosen; 0: nothing to choose
   int32_t expert_action;  // the action that the expert would take
   // (J + 1) exploration mask: zeros before observe(), which sets the actions to explore to 1; null

@@ -18,7 +18,7 @@ inline int32_t num_role_groups(const View& view, int32_t slot) {
 inline int32_t num_requested_tasks_or_gpus(const View& view, int32_t slot, int32_t group) {
   return view.shaped(slot) ? view.requested_tasks(slot, group) : view.gpus(slot);
 }
-inline int32_t num_tasks(const View& view, int32_t slot) {
+inline int32_t total_requested_tasks_or_gpus(const View& view, int32_t slot) {
   int32_t n = 0;
   for (int32_t g = 0; g < num_role_groups(view, slot); ++g)
     n += num_requested_tasks_or_gpus(view, slot, g);
@@ -47,8 +47,8 @@ inline std::vector<int32_t> unplaced_tasks(const View& view, int32_t slot,
 
 // Returns whether one more task of `group` may be placed on `node`. If a job's GPUs must be of one
 // type, the node must have the type of the GPUs placed so far.
-inline bool takes(const View& view, int32_t slot, std::span<const Piece> pieces, int32_t group,
-                  int32_t node) {
+inline bool has_room_for_task(const View& view, int32_t slot, std::span<const Piece> pieces,
+                              int32_t group, int32_t node) {
   const SpecColumns& spec = view.spec();
   const auto on_gpus = [&](int32_t g) {
     if (!view.shaped(slot)) return true;
@@ -60,7 +60,7 @@ inline bool takes(const View& view, int32_t slot, std::span<const Piece> pieces,
       if (on_gpus(p.group) && spec.node_type[p.node] != spec.node_type[node]) return false;
     }
   }
-  return TaskPlacer(view).takes(slot, pieces, group, node);
+  return TaskPlacer(view).has_room_for_task(slot, pieces, group, node);
 }
 
 // Returns whether all tasks left fit by first-fit on the nodes from `first_node` on, then before
@@ -72,7 +72,8 @@ inline bool can_complete_placement_from(const View& view, int32_t slot, std::vec
   for (int32_t g = 0; g < static_cast<int32_t>(left.size()); ++g) {
     int32_t passed = 0;
     for (int32_t t = 0; t < left[static_cast<size_t>(g)]; ++t) {
-      while (passed < nodes && !takes(view, slot, pieces, g, (first_node + passed) % nodes))
+      while (passed < nodes &&
+             !has_room_for_task(view, slot, pieces, g, (first_node + passed) % nodes))
         ++passed;
       if (passed == nodes) return false;
       add(view, slot, g, (first_node + passed) % nodes, pieces);

@@ -275,7 +275,9 @@ class Pilot final : public ConfiguredAgent<Config> {
 
  private:
   // Nothing happens with no job in the system that could start or move.
-  static bool is_idle(const View& view) { return view.num_waiting() == 0 && view.num_held() == 0; }
+  static bool is_idle(const View& view) {
+    return view.num_waiting() == 0 && view.num_holders() == 0;
+  }
 
   JointScheduler& joint_of(const View& view, AgentMemory& memory) const {
     if (memory.cache == nullptr) {

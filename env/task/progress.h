@@ -9,8 +9,9 @@
 namespace yard {
 
 // Returns the number of finished jobs plus, for each unfinished job (stopping ones included), the
-// share of its work done. A job's total work is its user's limit. Requires: level() >= kEstimate.
-inline double total_training_progress(const View& view) {
+// share of its work done. The user's limit stands for a job's total work. Requires: level() >=
+// kEstimate.
+inline double total_job_progress(const View& view) {
   double sum = view.num_finished();
   for (int32_t slot = 0; slot < view.slot_high_water(); ++slot) {
     if (view.phase(slot) == Phase::kFree || view.finished(slot)) continue;

@@ -38,7 +38,7 @@ YARD_HD inline int32_t flag_values_at_most(const int32_t* __restrict values, int
 using plain::add_to_each_row;
 using plain::flag_values_at_most;
 #else
-// Sets out[r] = rows[r] + moment for `n` rows of kRowFeatures numbers.
+// Sets out[r] = rows[r] + shared_features for `n` rows of kRowFeatures numbers.
 void add_to_each_row(const float* rows, const float* shared_features, int32_t n, float* out);
 
 // Sets flags[r] = values[r] <= most for `n` rows. Returns the number of flags set.

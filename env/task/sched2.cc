@@ -146,7 +146,7 @@ class Sched2 final : public ConfiguredAgent<Config> {
     }
     if (first == kNone && listed->held.empty()) return out.clear();
     // If nothing runs, waiting for a placement is useless.
-    out.noop_legal = view.num_held() > 0;
+    out.noop_legal = view.num_holders() > 0;
     // The expert never preempts. If it can start no job, it waits.
     if (out.expert == kNone && !out.noop_legal) out.expert = first;
     for (int32_t i = 0; i < out.size(); ++i) {
@@ -273,8 +273,8 @@ class Sched2 final : public ConfiguredAgent<Config> {
     std::vector<Candidate> all;
     if (!config_.preempt || !view.may_preempt()) return all;
     const double shortest = std::ranges::min(waiting, {}, &Candidate::seconds).seconds;
-    for (int32_t i = 0; i < view.num_held(); ++i) {
-      const int32_t slot = view.held(i);
+    for (int32_t i = 0; i < view.num_holders(); ++i) {
+      const int32_t slot = view.holder_slot(i);
       const int64_t runs_us = view.now_us() - phase_start_us(view, slot);
       if (view.phase(slot) != Phase::kRunning || !view.preemptible(slot) || runs_us <= 0 ||
           1e-6 * static_cast<double>(runs_us) < config_.quantum_s) {

@@ -4,7 +4,8 @@
 // jobs in the system, integrated over time. The expert starts the first job that fits, as `greedy`
 // does. The task adds no prior to the scores of a network.
 // Observation: J = 128 rows x F = 8 features, C = 4 cluster features, and a mask of J + 1 actions
-// (action J starts no further job). A row is a constant of its job plus a constant of the moment.
+// (action J starts no further job). A row is the sum of features fixed for its job
+// and features common to all rows at the decision.
 #pragma once
 
 #include <cstdint>
@@ -83,12 +84,13 @@ struct JobSelectionTask {
     out.rows = rows;
     out.choices = mark_placeable(view, config, w, out.mask);
     memset(out.mask + rows, 0, static_cast<size_t>(kJobs - rows));
-    // If no job runs, a job that fits must start, since only the agent keeps jobs waiting.
+    // If no job runs and a waiting job fits, a job must start, since only the agent keeps jobs
+    // waiting.
     out.mask[kNothing] = !(view.num_live() == view.num_waiting() && out.choices > 0);
     out.expert_action = first_legal_action(out.mask);
     out.cluster[kFree] = free;
     out.cluster[kWaiting] = log2_coarse(1.0 + view.num_waiting()) * 0.125F;
-    out.cluster[kHeld] = log2_coarse(1.0 + view.num_held()) * 0.125F;
+    out.cluster[kHeld] = log2_coarse(1.0 + view.num_holders()) * 0.125F;
     out.cluster[kDemand] = pressure;
   }
 

@@ -66,7 +66,7 @@ std::optional<double> congestion_of(const std::string& text) {
   if (text.empty()) return std::nullopt;
   const std::optional<double> value = parse_number<double>(text);
   if (!value || !(*value > 0 && *value <= kMaxCongestion)) {
-    throw InputError("congestion", "above 0 and up to " + shortest(kMaxCongestion),
+    throw InputError("congestion", "above 0 and up to " + shortest_text(kMaxCongestion),
                      "'" + text + "'");
   }
   return value;
@@ -82,7 +82,7 @@ void EnvConfig::fields(FieldList& f) {
     "comma-separated list");
   f("format", format, "trace format; empty: detected");
   f("from", from, "start of the window of jobs: seconds, NN% or a date");
-  f("to", to, "end of the window");
+  f("to", to, "end of the window of jobs: seconds, NN% or a date");
   f("congestion", congestion,
     "target congestion (mean wait / mean run time under greedy); arrivals are scaled to reach it");
   f("faults", faults, "CSV file of faults; faults.node_mtbf_h=N draws random faults instead");
@@ -398,7 +398,7 @@ int yardmaster_env_set_weights(yardmaster_env* env, const double* weights, int32
     for (size_t c = 0; c < n; ++c) {
       if (!(weights[c] >= 0) || !std::isfinite(weights[c])) {
         throw yard::InputError("weights[" + std::to_string(c) + "]", "a finite number, at least 0",
-                               yard::shortest(weights[c]));
+                               yard::shortest_text(weights[c]));
       }
       sum += weights[c];
     }

@@ -1,4 +1,5 @@
-// The options --cells and --only: a command reads cells from a file, not one workload's options.
+// The options --cells and --only: a command reads cells from a file, instead of one workload from
+// its other options.
 #pragma once
 
 #include <CLI/CLI.hpp>

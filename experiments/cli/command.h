@@ -36,8 +36,8 @@ CLI::Validator whole_number(T least) {
   const auto check = [least](const std::string& text) -> std::string {
     const auto value = parse_number<T>(text);
     if (value && *value >= least) return {};
-    return "expected a whole number from " + shortest(least) + " to " +
-           shortest(std::numeric_limits<T>::max()) + ", got '" + text + "'";
+    return "expected a whole number from " + shortest_text(least) + " to " +
+           shortest_text(std::numeric_limits<T>::max()) + ", got '" + text + "'";
   };
   return {check, ""};
 }

@@ -30,9 +30,9 @@ std::string_view strip_prefix(std::string_view key, std::string_view owner) {
 void check(const char* option, double value, double max_value, bool allow_zero) {
   if (std::isfinite(value) && value <= max_value && (value > 0 || (allow_zero && value == 0)))
     return;
-  throw InputError(option,
-                   std::string(allow_zero ? "0 to " : "more than 0, up to ") + shortest(max_value),
-                   shortest(value));
+  throw InputError(
+      option, std::string(allow_zero ? "0 to " : "more than 0, up to ") + shortest_text(max_value),
+      shortest_text(value));
 }
 
 std::vector<std::string> level_names() {
@@ -298,7 +298,7 @@ void print_scenario_notes(const Scenario& scenario,
   if (scenario.congestion > 0) {
     std::fprintf(stderr, "congestion %s with arrivals scaled by %.6g, load %s\n",
                  number_text(scenario.congestion, 3).c_str(), scenario.factor,
-                 load_text(scenario.load).c_str());
+                 offered_load_text(scenario.load).c_str());
   }
   if (!has_time_limits(scenario.trace)) {
     std::vector<const PreparedPolicy*> all;

@@ -54,7 +54,7 @@ std::vector<int64_t> RecordingOptions::dump_times_us() const {
   return out;
 }
 
-Recording::Recording(const RecordingOptions& options, const Scenario& scenario)
+SimulationRecorder::SimulationRecorder(const RecordingOptions& options, const Scenario& scenario)
     : options_(options),
       scenario_(scenario),
       job_rows_(kJobsHeader),
@@ -71,7 +71,7 @@ Recording::Recording(const RecordingOptions& options, const Scenario& scenario)
   if (!options.dump_out.empty()) moments_.emplace(options.dump_times_us());
 }
 
-Run Recording::simulate(const PreparedPolicy& prepared, RunOptions run_options) {
+Run SimulationRecorder::simulate(const PreparedPolicy& prepared, RunOptions run_options) {
   begin(prepared);
   if (timeline_ || waits_ || meter_ || moments_ || options_.records_series()) {
     run_options.watch = [this](const SimModel& fixed, const SimState& state) {
@@ -84,7 +84,7 @@ Run Recording::simulate(const PreparedPolicy& prepared, RunOptions run_options) 
   return run;
 }
 
-void Recording::begin(const PreparedPolicy& prepared) {
+void SimulationRecorder::begin(const PreparedPolicy& prepared) {
   state_exposed_ = false;
   metered_.reset();
   series_.begin();
@@ -105,7 +105,7 @@ void Recording::begin(const PreparedPolicy& prepared) {
   waits_.emplace(scenario_, placement_rule_named(prepared.placement), std::move(ended));
 }
 
-void Recording::record_state(const SimModel& fixed, const SimState& state) {
+void SimulationRecorder::record_state(const SimModel& fixed, const SimState& state) {
   state_exposed_ = true;
   if (options_.records_series()) series_.record_state(fixed, state);
   if (timeline_) timeline_->record_state(fixed, state);
@@ -114,7 +114,7 @@ void Recording::record_state(const SimModel& fixed, const SimState& state) {
   if (moments_) moments_->count_decision(state);
 }
 
-void Recording::require_no_state_outputs(const std::string& rules) const {
+void SimulationRecorder::require_no_state_outputs(const std::string& rules) const {
   const std::pair<const char*, const std::string*> state_outputs[] = {
       {"--timeline", &options_.timeline},
       {"--series-out", &options_.series_out},
@@ -126,7 +126,7 @@ void Recording::require_no_state_outputs(const std::string& rules) const {
   }
 }
 
-void Recording::end(const Run& run) {
+void SimulationRecorder::end(const Run& run) {
   if (options_.records_jobs()) append_jobs_csv(scenario_, run, job_rows_);
   if (!state_exposed_) {
     require_no_state_outputs(run.rules);
@@ -141,8 +141,8 @@ void Recording::end(const Run& run) {
   if (moments_) moments_->end(end_us);
 }
 
-void Recording::replay_to_dump_states(const PreparedPolicy& prepared, RunOptions run_options,
-                                      const Run& run) {
+void SimulationRecorder::replay_to_dump_states(const PreparedPolicy& prepared,
+                                               RunOptions run_options, const Run& run) {
   nlohmann::ordered_json states = nlohmann::ordered_json::array();
   run_options.watch = [&](const SimModel& fixed, const SimState& state) {
     moments_->dump_if_due(scenario_, fixed, state, placement_rule_named(prepared.placement),
@@ -152,11 +152,11 @@ void Recording::replay_to_dump_states(const PreparedPolicy& prepared, RunOptions
   dumps_.push_back({{"policy", run.policy}, {"rules", run.rules}, {"states", states}});
 }
 
-void Recording::check() const {
+void SimulationRecorder::check() const {
   if (moments_) moments_->check("--dump-at");
 }
 
-AtomicFiles& Recording::finish() {
+AtomicFiles& SimulationRecorder::finish() {
   using Handler = nlohmann::ordered_json::error_handler_t;
   if (!options_.jobs_out.empty()) files_.add(options_.jobs_out, job_rows_);
   if (!options_.series_out.empty()) {

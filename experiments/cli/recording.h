@@ -34,10 +34,10 @@ struct RecordingOptions {
   std::vector<int64_t> dump_times_us() const;
 };
 
-class Recording {
+class SimulationRecorder {
  public:
   // Requires: the options and the scenario outlive this object.
-  Recording(const RecordingOptions& options, const Scenario& scenario);
+  SimulationRecorder(const RecordingOptions& options, const Scenario& scenario);
 
   // Runs a policy and records the outputs. Throws InputError if an output needs a state which the
   // rule set does not expose.

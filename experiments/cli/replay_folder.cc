@@ -55,7 +55,7 @@ void ReplayFolder::begin(const CLI::App& app, const Scenario& scenario, const st
                          .traces = {{scenario.trace.source, scenario.trace.sha256, command}}}));
 }
 
-void ReplayFolder::finish(const Json& document, const Recording& recording) {
+void ReplayFolder::finish(const Json& document, const SimulationRecorder& recording) {
   if (!enabled()) return;
   report::RunRecord record;
   record.name = fs::path(document["trace"]["source"].get<std::string>()).filename().string();
@@ -104,7 +104,7 @@ void ReplayFolder::write_pages(const std::string& html) {
   done_ = true;
 }
 
-void ReplayFolder::print_pages() const {
+void ReplayFolder::print_page_paths() const {
   for (const std::string& file : {page_, out_.empty() ? "" : out_ + "/report.html"}) {
     if (!file.empty()) std::fprintf(stderr, "report: %s\n", file.c_str());
   }

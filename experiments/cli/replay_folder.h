@@ -34,12 +34,12 @@ class ReplayFolder {
   void begin(const CLI::App& app, const Scenario& scenario, const std::string& command,
              uint64_t seed);
   // Writes all files of `simulate`. Requires: begin() was called; `recording` has for_report.
-  void finish(const nlohmann::ordered_json& document, const Recording& recording);
+  void finish(const nlohmann::ordered_json& document, const SimulationRecorder& recording);
   // Writes all files of `whatif`: `rows` is jobs.csv, `page` is HTML. Requires: begin() was called.
   void finish(const nlohmann::ordered_json& document, const std::string& rows,
               const std::string& page);
   // Prints the paths of the report pages written, on stderr.
-  void print_pages() const;
+  void print_page_paths() const;
 
  private:
   void write_pages(const std::string& html);

@@ -23,10 +23,11 @@ struct TinyJob {
 inline constexpr size_t kMaxTinyJobs = 4;
 
 // GPUs are counted, not placed. The result is exact on one node and a lower bound on several.
-class BestSchedule {
+class OptimalScheduleSearch {
  public:
   // Requires: at most kMaxTinyJobs jobs; each fits `gpus`; all can end within 100 steps.
-  BestSchedule(std::vector<TinyJob> jobs, int32_t gpus) : jobs_(std::move(jobs)), gpus_(gpus) {
+  OptimalScheduleSearch(std::vector<TinyJob> jobs, int32_t gpus)
+      : jobs_(std::move(jobs)), gpus_(gpus) {
     YARD_CHECK(jobs_.size() <= kMaxTinyJobs, "more jobs than can be enumerated");
   }
 
@@ -41,7 +42,7 @@ class BestSchedule {
   struct State {
     int8_t at;
     std::array<int8_t, kMaxTinyJobs> left;
-    auto operator<=>(const State&) const = default;  // NOLINT(modernize-use-nullptr): its own zero
+    auto operator<=>(const State&) const = default;  // NOLINT(modernize-use-nullptr): false alarm
   };
 
   // Returns the minimum total JCT from `state` on: each job in the system adds one step of JCT per

@@ -17,10 +17,10 @@ struct RatioEstimate {
 struct ComparedPolicy {
   PolicyScore score;
   double validation_jct_s =
-      0;  // JCT on validation cells, which chooses the baseline; 0: chosen in hindsight
+      0;  // JCT on validation cells, by which the baseline is chosen; 0: chosen in hindsight
   RatioEstimate candidate_ratio;
-  bool conclusive = false;  // whether there are enough jobs and merged blocks, and all jobs of both
-                            // policies ended
+  bool conclusive = false;  // whether there are enough jobs and merged blocks, and every job
+                            // ended under both policies
 };
 
 // One candidate in one cell. compute_derived_fields() computes the fields which follow from the
@@ -38,7 +38,7 @@ struct CellResult {
   std::vector<ComparedPolicy> rivals;
   // Other candidates which consist of one policy. The last entry is the untrained network, if any.
   std::vector<ComparedPolicy> others;
-  std::vector<PolicyScore> bounds;          // oracles; without oracle_family() if facts.no_bound
+  std::vector<PolicyScore> bounds;          // oracles; oracle_family() only if no_bound is empty
   size_t baseline = 0, best_hindsight = 0;  // indices into rivals
   bool validated = false;
   // Index into bounds; unset if an oracle is no bound (facts.no_bound).
@@ -60,7 +60,8 @@ struct CellResult {
       const;  // share of the JCT that an oracle would save; NaN without an oracle
   double oracle_headroom_vs_best_in_hindsight() const;
   double oracle_gap_closed() const;  // NaN if oracle_headroom() is below kMinHeadroomForGap
-  // Mean of a figure over training seeds; its ratio to the baseline's, NaN if that is 0.
+  // Mean of a figure over training seeds, and the ratio of this mean to the baseline's figure,
+  // which is NaN if the baseline's figure is 0.
   double mean(double PolicyScore::*figure) const;
   double ratio_to_baseline(double PolicyScore::*figure) const;
   double candidate_mean_per_job(double PolicyScore::*figure) const {

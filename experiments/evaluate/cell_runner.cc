@@ -154,7 +154,7 @@ Json CellRunner::inputs_of(const PolicySpec& policy_spec) const {
           {"policy", Json::parse(policy_spec.inputs.at(cell_.allows_preemption()))}};
 }
 
-std::optional<PolicyScore> CellRunner::known(const PolicySpec& policy_spec) const {
+std::optional<PolicyScore> CellRunner::find_stored_score(const PolicySpec& policy_spec) const {
   if (!results_->enabled()) return std::nullopt;
   auto score = results_->find(cell_.name, policy_spec.name, inputs_of(policy_spec), read_score);
   if (score) {
@@ -170,7 +170,7 @@ std::vector<PolicyScore> CellRunner::scores(const std::vector<const PolicySpec*>
   std::vector<size_t> missing;
   std::vector<const PolicySpec*> to_run;
   for (size_t i = 0; i < policy_specs.size(); ++i) {
-    if (const auto score = known(*policy_specs[i])) {
+    if (const auto score = find_stored_score(*policy_specs[i])) {
       out[i] = *score;
       continue;
     }

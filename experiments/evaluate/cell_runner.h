@@ -48,7 +48,7 @@ class CellRunner {
   const CellFacts& facts() const { return facts_; }
 
   bool has_stored_score(const PolicySpec& policy_spec) const {
-    return known(policy_spec).has_value();
+    return find_stored_score(policy_spec).has_value();
   }
 
   // Returns one score per policy, and stores each new score in the results folder at once.
@@ -57,7 +57,7 @@ class CellRunner {
 
  private:
   ResultFolder::Json inputs_of(const PolicySpec& policy_spec) const;
-  std::optional<PolicyScore> known(const PolicySpec& policy_spec) const;
+  std::optional<PolicyScore> find_stored_score(const PolicySpec& policy_spec) const;
 
   CellSpec cell_;
   const ResultFolder* results_;

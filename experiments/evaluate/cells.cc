@@ -57,7 +57,7 @@ CellDefaults read_defaults(const YamlMap& map, CellDefaults defaults) {
       const auto value = parse_double(text);
       if (!value || !(*value >= 0) || *value > kMaxCongestion) {
         map.fail("congestions",
-                 "numbers from 0 (arrivals unchanged) to " + shortest(kMaxCongestion),
+                 "numbers from 0 (arrivals unchanged) to " + shortest_text(kMaxCongestion),
                  "'" + text + "'");
       }
       defaults.congestions.push_back(*value);
@@ -197,7 +197,7 @@ class Reader {
         map.fail("traces", "a name in `traces` of the file", "'" + trace + "'");
       for (const double congestion : defaults.congestions) {
         CellSpec cell = known->second;
-        cell.name = name + "/" + trace + "/x" + shortest(congestion);
+        cell.name = name + "/" + trace + "/x" + shortest_text(congestion);
         if (congestion > 0) cell.scenario.congestion = congestion;
         cell.scenario.cost_scale = defaults.cost_scale;
         cell.scenario.variation = variation;
@@ -241,7 +241,7 @@ class Reader {
 
 // Returns the hash of the cluster's file, which may change; "" if it is not a file.
 std::string cluster_sha256(const std::string& cluster) {
-  const std::string ready = find_predefined_cluster(cluster);
+  const std::string ready = find_predefined_cluster_path(cluster);
   const std::string path = ready.empty() ? cluster : ready;
   return std::filesystem::is_regular_file(path) ? sha256_hex(read_file(path)) : "";
 }

@@ -264,8 +264,8 @@ class Evaluator {
     TestSplitOpening opening{.trace = facts.trace,
                              .sha256 = facts.sha256,
                              .cluster = cell.scenario.cluster,
-                             .from = shortest(std::round(facts.from_s)),
-                             .to = shortest(std::round(facts.from_s + length_s))};
+                             .from = shortest_text(std::round(facts.from_s)),
+                             .to = shortest_text(std::round(facts.from_s + length_s))};
     std::string inputs;
     for (size_t i = compared_.first_candidate(); i < compared_.end_candidates(); ++i) {
       const PolicySpec& policy_spec = compared_.all[i];

@@ -27,7 +27,8 @@ std::vector<PolicySpec> servable_heuristics(InformationLevel most, const RunOpti
 
 // Returns, as JSON, the inputs of the policy's decisions, independent of file paths: settings,
 // level, weights, rules. The outcome of a small workload is added to detect changes of the code.
-// Without `stops` the outcome of the same workload without preemption is added.
+// `stops`: whether preemption is allowed; if not, the workload's outcome without preemption is
+// added, too.
 std::string inputs_of(const PolicySpec& policy_spec, bool stops);
 
 }  // namespace yard

@@ -84,7 +84,7 @@ std::vector<PolicyScore> score_policies(const Scenario& scenario,
   std::vector<std::vector<Run>> runs(policy_specs.size(), std::vector<Run>(per));
   std::vector<size_t> played(policy_specs.size(), 0);
   std::mutex mutex;
-  for_each_index(static_cast<int>(policy_specs.size() * per), [&](int i) {
+  parallel_for_each_index(static_cast<int>(policy_specs.size() * per), [&](int i) {
     throw_if_interrupted();
     const size_t p = static_cast<size_t>(i) / per, r = static_cast<size_t>(i) % per;
     const PolicySpec& policy_spec = *policy_specs[p];

@@ -28,7 +28,7 @@ struct PolicyScore {
   double max_wait_s = 0;
   double preemptions = 0;
   double migrations = 0;           // preemptions with a start elsewhere in the same plan
-  double rapid_repreemptions = 0;  // preemptions within 10 min of the job's last; NaN: unknown
+  double rapid_repreemptions = 0;  // repeat preemptions of a job within 10 min; NaN: unknown
   double ended_early = 0;          // jobs that the policy ended before all work was done
   std::array<double, kSizeClasses> class_jct_s{};  // mean JCT by size class; 0: no jobs
   int64_t unfinished = 0;                          // jobs that never ended, sum over replicas

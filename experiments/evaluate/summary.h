@@ -12,7 +12,7 @@ namespace yard {
 // Least hindsight headroom of a cell with something to gain.
 inline constexpr double kMinHeadroom = 0.03;
 
-// Ratio to the baseline over cells; NaN if no cell has a ratio.
+// Mean and largest ratio of a figure to the baseline's, over cells; NaN if no cell has a ratio.
 struct MeanAndWorst {
   double mean = 0;  // geometric
   double worst = 0;
@@ -37,14 +37,14 @@ struct SummaryRow {
   double preemptions_per_job = 0;  // mean over cells
   double rapid_repreemptions = 0;  // sum over cells
   double training_core_s = 0;      // mean core-seconds of training per seed; 0: unknown
-  double decisions_per_s = 0;      // harmonic mean over cells; NaN if a cell did not count
+  double decisions_per_s = 0;      // harmonic mean over cells; NaN if unknown in a cell
   MeanAndWorst ratio, p99, largest_class, max_wait, preemptions;
   bool finished = true;  // all jobs ended; otherwise figures are missing
 };
 
-// Returns rows by candidate: over all groups, then, if there are several, by group. Each has rows
-// for the conclusive cells and those of them with headroom. If some cells are inconclusive, a row
-// over all cells is added.
+// Returns rows by candidate: over all groups, then, if there are several, by group. In each
+// case, one row covers the conclusive cells and another the conclusive cells with headroom. If some
+// cells are inconclusive, a row over all cells is added.
 std::vector<SummaryRow> summarise(const std::vector<CellResult>& cells, uint64_t seed);
 
 }  // namespace yard

@@ -72,8 +72,8 @@ ArrivalCalibration calibrate_arrivals(const TraceOnCluster& source, const Window
     throw CongestionUnreachable(
         "--congestion",
         "a congestion that these jobs can reach on this cluster (nearest: " +
-            shortest(std::round(best.congestion * 100) / 100) + ")",
-        shortest(target));
+            shortest_text(std::round(best.congestion * 100) / 100) + ")",
+        shortest_text(target));
   }
   return best;
 }

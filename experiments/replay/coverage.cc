@@ -62,11 +62,11 @@ class PredictionRecorder {
   // Call on every decision, after the predictor has been updated.
   void on_decision(const View& view, const Survival& survival) {
     for (int32_t i = 0; i < view.num_changed(); ++i) {
-      if (view.finished(view.changed(i))) score_predictions(view, view.changed(i));
+      if (view.finished(view.changed_slot(i))) score_predictions(view, view.changed_slot(i));
     }
     if (view.now_us() < next_us_) return;
     next_us_ = view.now_us() + every_us_;
-    for (int32_t i = 0; i < view.num_held(); ++i) record(view, survival, view.held(i));
+    for (int32_t i = 0; i < view.num_holders(); ++i) record(view, survival, view.holder_slot(i));
     for (int32_t slot = view.queue_head(); slot != kNone; slot = view.queue_next(slot)) {
       record(view, survival, slot);
     }
@@ -78,7 +78,7 @@ class PredictionRecorder {
   void record(const View& view, const Survival& survival, int32_t slot) {
     if (!workload_.scored(view.serial(slot))) return;
     Prediction prediction{.attained_us = view.attained_us(slot),
-                          .until_us = survival.attained_limit_us(view, slot),
+                          .until_us = survival.unreached_limit_us(view, slot),
                           .ends_within_bin = survival.ends_within_bin(view, slot)};
     survival.hazards(view, slot, prediction.hazards.data());
     const Recalibration& recalibration = recalibration_[prediction.attained_us > 0];

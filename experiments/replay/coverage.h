@@ -17,7 +17,7 @@ constexpr double kResolutionS = 60;
 
 struct PredictionCoverageGroup {
   int64_t predictions = 0;
-  std::array<double, 3> within{};  // covered predictions by nominal coverage
+  std::array<double, 3> within{};  // number of covered predictions, by nominal coverage
   // Median of |log2(predicted median / true time left)|; times below a second count as 1 s.
   double median_error_log2 = 0;
 

@@ -13,7 +13,7 @@ namespace yard {
 // Selects the window, scales arrivals to `congestion`, if given, and then by source.variation.load.
 // `known`: the scaling to use instead of calibrate_arrivals(). After the window come the trace's
 // next jobs, then copies of the window's jobs. If the window ends before the last fifth of a
-// recorded trace, the copies come at once: the last fifth is reserved for the final test. With
+// recorded trace, the copies follow directly: the last fifth is reserved for the final test. With
 // ArrivalsAfterWindow::kTraceOnly no job is copied. Throws CongestionUnreachable, InputError.
 Scenario make_scenario(TraceOnCluster source, WindowOptions window,
                        std::optional<double> congestion, double cost_scale,

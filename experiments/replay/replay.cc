@@ -163,7 +163,7 @@ PreparedPolicy prepare(const std::string& text, const RunOptions& options) {
                                    prepared.policy->min_information_level(), options.information);
     return prepared;
   }
-  prepared.placement = placement_if_supported(options.rules, policy, options.placement);
+  prepared.placement = placement_or_default(options.rules, policy, options.placement);
   prepared.level = std::ranges::count(rules.oracles, policy) > 0 ? InformationLevel::kOracle
                                                                  : InformationLevel::kBlind;
   if (granted_level(policy, prepared.level, prepared.level, options.information) !=

@@ -152,7 +152,9 @@ std::string Series::csv() const {
   for (const Json& one : done_) {
     for (size_t i = 0; i < one["t_s"].size(); ++i) {
       append_csv_cell(one["policy"].get<std::string>(), out);
-      const auto add = [&](const Json& values) { out += "," + shortest(values[i].get<double>()); };
+      const auto add = [&](const Json& values) {
+        out += "," + shortest_text(values[i].get<double>());
+      };
       add(one["t_s"]);
       for (const char* name : kNames) add(one[name]);
       for (const Json& tenant : one["tenants"]) {

@@ -30,7 +30,7 @@ class Series {
   void end(const Run& run);
 
   nlohmann::ordered_json json() const { return {{"series", done_}}; }
-  // Returns the same as RFC 4180 CSV, one row per slice and policy. Tenant columns are
+  // Returns the series as RFC 4180 CSV, one row per slice and policy. Tenant columns are
   // "held_gpus:NAME" and "waiting:NAME".
   std::string csv() const;
 

@@ -192,7 +192,7 @@ std::string all_metrics(const RunRecord& run) {
          "</div></details>\n";
 }
 
-std::string completion_times(const RunRecord& run, PolicyLabels& names) {
+std::string completion_times_section(const RunRecord& run, PolicyLabels& names) {
   std::string out;
   for (const JobsFile& file : run.jobs) {
     Chart within{.title = "Job completion times",
@@ -221,7 +221,7 @@ std::string completion_times(const RunRecord& run, PolicyLabels& names) {
   return section("Completion times", out);
 }
 
-std::string cluster_over_time(const RunRecord& run, PolicyLabels& names) {
+std::string cluster_over_time_section(const RunRecord& run, PolicyLabels& names) {
   std::string out;
   for (const JsonFile& document : run.series) {
     const std::vector<Json> all(document.json["series"].begin(), document.json["series"].end());

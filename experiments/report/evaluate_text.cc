@@ -107,9 +107,9 @@ void print_cell(const CellResult& cell) {
               static_cast<long long>(cell.facts.jobs), cell.facts.from_s, cell.facts.to_s);
   std::printf("congestion %s (arrivals x %s), load %s, costs x %g, %d replicas, %d seed%s\n\n",
               number_text(cell.facts.congestion, 3).c_str(),
-              fmt::format("{:.4g}", cell.facts.factor).c_str(), load_text(cell.facts.load).c_str(),
-              cell.cost_scale, cell.replicas, cell.num_training_seeds(),
-              cell.num_training_seeds() == 1 ? "" : "s");
+              fmt::format("{:.4g}", cell.facts.factor).c_str(),
+              offered_load_text(cell.facts.load).c_str(), cell.cost_scale, cell.replicas,
+              cell.num_training_seeds(), cell.num_training_seeds() == 1 ? "" : "s");
   if (!variation.empty()) std::printf("varied: %s\n\n", variation.c_str());
   print_policies(cell);
   std::printf("\n%s / %s (* baseline, chosen %s): %s; %s (%d blocks)\n",
@@ -159,8 +159,8 @@ void print_cells(const std::vector<CellResult>& cells) {
     table.row(
         {cell.cell, cell.candidate_name, information_level_name(first_score.level),
          speed_information_name(first_score.speeds), std::to_string(cell.facts.jobs),
-         load_text(cell.facts.load), cell.baseline_score().name, ratio_text(cell.vs_baseline),
-         number_text(cell.ratio_to_best_in_hindsight(), 3),
+         offered_load_text(cell.facts.load), cell.baseline_score().name,
+         ratio_text(cell.vs_baseline), number_text(cell.ratio_to_best_in_hindsight(), 3),
          untrained_rival == nullptr ? "-" : number_text(untrained_rival->candidate_ratio.ratio, 3),
          percent_text(cell.oracle_headroom_vs_best_in_hindsight(), 1),
          number_text(cell.oracle_gap_closed(), 2),

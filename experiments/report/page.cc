@@ -30,8 +30,8 @@ std::string own_sections(const RunRecord& run) {
     }
   }
   return cells_section(run) + whatif_section(run) + replays_section(run) +
-         replay_tables_section(run) + completion_times(run, names) + cluster_over_time(run, names) +
-         all_metrics(run) + settings(run);
+         replay_tables_section(run) + completion_times_section(run, names) +
+         cluster_over_time_section(run, names) + all_metrics(run) + settings(run);
 }
 
 // Results come first, provenance last.

@@ -43,8 +43,8 @@ std::string whatif_section(const RunRecord& run);
 // More tables of simulate: size classes, waits by reason, fairness, tenants, GPU time.
 std::string replay_tables_section(const RunRecord& run);
 std::string learning_section(const Runs& runs);
-std::string completion_times(const RunRecord& run, PolicyLabels& names);
-std::string cluster_over_time(const RunRecord& run, PolicyLabels& names);
+std::string completion_times_section(const RunRecord& run, PolicyLabels& names);
+std::string cluster_over_time_section(const RunRecord& run, PolicyLabels& names);
 std::string all_metrics(const RunRecord& run);
 std::string settings(const RunRecord& run);
 

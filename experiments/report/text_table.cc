@@ -37,7 +37,9 @@ std::string interval_text(double lo, double hi, int decimals) {
   return "[" + number_text(lo, decimals) + ", " + number_text(hi, decimals) + "]";
 }
 
-std::string load_text(double load) { return std::isfinite(load) ? number_text(load, 3) : "n/a"; }
+std::string offered_load_text(double load) {
+  return std::isfinite(load) ? number_text(load, 3) : "n/a";
+}
 
 TextTable::TextTable(std::vector<std::string> headings, size_t left) : left_(left) {
   lines_.push_back({std::move(headings), ""});

@@ -20,7 +20,7 @@ std::string percent_text(double share, int decimals);
 // Returns "[0.951, 0.973]"; each end is formatted by number_text().
 std::string interval_text(double lo, double hi, int decimals = 3);
 // Returns "0.875"; "n/a" for the undefined load of jobs which all arrive at the same time.
-std::string load_text(double load);
+std::string offered_load_text(double load);
 
 class TextTable {
  public:

@@ -64,7 +64,7 @@ void MetricsCsv::add(int64_t step, const std::vector<std::pair<std::string, doub
       row.cells.emplace_back();
       added = true;
     }
-    row.cells[at - 1] = shortest(value);
+    row.cells[at - 1] = shortest_text(value);
   }
   rows_.push_back(std::move(row));
   if (added || !file_) return rewrite();  // an unopened file may end in a truncated row

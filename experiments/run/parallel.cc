@@ -9,7 +9,7 @@
 
 namespace yard {
 
-void for_each_index(int count, const std::function<void(int)>& work) {
+void parallel_for_each_index(int count, const std::function<void(int)>& work) {
   std::atomic<int> next{0};
   std::mutex mutex;
   std::exception_ptr failure;

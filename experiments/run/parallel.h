@@ -8,6 +8,6 @@ namespace yard {
 
 // Calls work(i) for every i in [0, count), on several threads. Returns when all calls are done.
 // Rethrows the first exception, after which no further call starts.
-void for_each_index(int count, const std::function<void(int)>& work);
+void parallel_for_each_index(int count, const std::function<void(int)>& work);
 
 }  // namespace yard

@@ -111,11 +111,11 @@ struct RunFolder::Impl {
   Json run;
   AppendFile log;
   MetricsCsv metrics;
-  std::optional<EventFile> events;
+  std::optional<TensorBoardFile> events;
   bool active = false;
 
   void save() const { write_json(path / "run.json", run); }
-  EventFile& tensorboard() {
+  TensorBoardFile& tensorboard() {
     if (!events) events.emplace(path);
     return *events;
   }

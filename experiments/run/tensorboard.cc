@@ -47,12 +47,12 @@ std::string scalar_event(int64_t step, double wall_s,
   return tfrecord_frame(event(wall_s, step) + wire::bytes(5, summary));
 }
 
-EventFile::EventFile(const std::filesystem::path& folder) : file_(new_name(folder)) {
+TensorBoardFile::TensorBoardFile(const std::filesystem::path& folder) : file_(new_name(folder)) {
   file_.write(version_event(now_s()));
 }
 
-void EventFile::write_scalars(int64_t step,
-                              const std::vector<std::pair<std::string, double>>& values) {
+void TensorBoardFile::write_scalars(int64_t step,
+                                    const std::vector<std::pair<std::string, double>>& values) {
   std::vector<std::pair<std::string, double>> finite;
   for (const auto& value : values) {
     if (std::isfinite(static_cast<float>(value.second))) finite.push_back(value);
@@ -60,7 +60,7 @@ void EventFile::write_scalars(int64_t step,
   if (!finite.empty()) file_.write(scalar_event(step, now_s(), finite));
 }
 
-void EventFile::mark_restart_at(int64_t step) {
+void TensorBoardFile::mark_restart_at(int64_t step) {
   // SessionLog: 1 status, START = 1
   file_.write(tfrecord_frame(event(now_s(), step) + wire::bytes(7, wire::number(1, 1))));
 }

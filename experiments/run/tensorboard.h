@@ -19,9 +19,9 @@ std::string scalar_event(int64_t step, double wall_s,
                          const std::vector<std::pair<std::string, double>>& values);
 
 // A file whose name sorts after the folder's existing event files, as readers expect.
-class EventFile {
+class TensorBoardFile {
  public:
-  explicit EventFile(const std::filesystem::path& folder);
+  explicit TensorBoardFile(const std::filesystem::path& folder);
 
   // Omits values that are not finite floats, which TensorBoard cannot show.
   void write_scalars(int64_t step, const std::vector<std::pair<std::string, double>>& values);

@@ -31,8 +31,8 @@ struct JobAttributeDrawConfig {
   }
 };
 
-// Draws for every job with GPUs and without role groups of its own. A job's draw depends only on
-// `rng` and its index in the trace.
+// Draws the missing attributes of every job that has GPUs and no role groups of its own. A job's
+// draw depends only on `rng` and its index in the trace.
 void draw_missing_job_attributes(Trace& trace, const Rng& rng);
 
 }  // namespace yard

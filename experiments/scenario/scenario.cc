@@ -27,8 +27,8 @@ constexpr uint64_t kModelStream = 0x6D6F64656C73;
 constexpr uint64_t kDemandStream = 0x64656D616E6473;
 constexpr uint64_t kTenantStream = 0x74656E616E7473;
 
-Costs scaled(double scale) {
-  Costs costs;
+PreemptionCosts scaled(double scale) {
+  PreemptionCosts costs;
   const auto times = [scale](int64_t us) { return std::llround(static_cast<double>(us) * scale); };
   costs.save_us = times(costs.save_us);
   costs.restore_us = times(costs.restore_us);
@@ -122,7 +122,7 @@ Trace with_settled_stages(Trace trace) {
 
 std::optional<Trace> split_stages(const Trace& trace, std::vector<int32_t>& of) {
   if (!any_job_has_stages(trace)) return std::nullopt;
-  Stages stages = split_stages(trace.jobs);
+  StageJobs stages = split_stages(trace.jobs);
   of = std::move(stages.job_of);
   Trace out;
   out.source = trace.source;
@@ -159,8 +159,8 @@ std::string text_of(const ScenarioOverrides& variation) {
   if (variation.allows != AllowedActions{}) {
     parts.push_back(join(allowed_action_words(variation.allows), "+"));
   }
-  if (variation.cluster != 1) parts.push_back("cluster x " + shortest(variation.cluster));
-  if (variation.load != 1) parts.push_back("load x " + shortest(variation.load));
+  if (variation.cluster != 1) parts.push_back("cluster x " + shortest_text(variation.cluster));
+  if (variation.load != 1) parts.push_back("load x " + shortest_text(variation.load));
   return join(parts);
 }
 

@@ -61,7 +61,7 @@ struct ScenarioOptions {
   std::string trace;
   std::string format;  // empty: detected
   std::string cluster;
-  WindowOptions window;  // make_scenario() may change kTrace of `after` to kRepeat
+  WindowOptions window;  // make_scenario() may replace `after` = kTrace by kRepeat
   std::optional<double> congestion;
   double cost_scale = 1;
   bool skip_unusable = false;
@@ -114,8 +114,8 @@ struct Scenario {
   // and `drawn_until_us`. Without `rng` the plan's own seed is used.
   void inject_faults(const FaultPlan& plan, const Rng& rng);
   void inject_faults(const FaultPlan& plan);
-  // Returns all faults, add_fault_ends(), with draws up to `until_us`. Extending the time does not
-  // change the earlier draws.
+  // Returns the recorded faults and those drawn up to `until_us`, with the ends that
+  // add_fault_ends() adds. A later `until_us` does not change the earlier draws.
   std::vector<Fault> faults_and_repairs_until(int64_t until_us) const {
     return add_fault_ends(unsorted_faults_until(until_us));
   }
@@ -150,7 +150,8 @@ struct Scenario {
   std::vector<int64_t> isolated_us;  // (N)  isolated_run_us() of `trace`
   FaultPlan faults;
   Rng fault_rng{0};
-  // A longer replay needs further draws. kNever: no draws, or the plan limits their time.
+  // Time up to which faults are drawn; a longer replay needs further draws. kNever: the plan has no
+  // fault model, or limits the time of its faults.
   int64_t drawn_until_us = kNever;
 };
 

@@ -62,7 +62,7 @@ int64_t max_gpus_held(const Trace& trace) {
   return max_held(changes);
 }
 
-void require_gpus(const Trace& trace) {
+void require_gpu_jobs(const Trace& trace) {
   if (std::ranges::any_of(trace.jobs, [](const Job& job) { return job.gpus > 0; })) return;
   throw InputError(
       trace.source,
@@ -72,7 +72,7 @@ void require_gpus(const Trace& trace) {
 }
 
 std::string smallest_cluster(const Trace& trace) {
-  require_gpus(trace);
+  require_gpu_jobs(trace);
   Changes of_all;
   std::map<std::string, Changes> of_type;
   int64_t node_gpus = 1;

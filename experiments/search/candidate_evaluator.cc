@@ -89,7 +89,7 @@ std::vector<MeanJcts> CandidateEvaluator::evaluate(
   for (auto& of : jct_s) {
     for (const TuneCell& cell : cells_) of.emplace_back(cell.replicas.size());
   }
-  for_each_index(static_cast<int>(replays_.size() * to_run.size()), [&](int i) {
+  parallel_for_each_index(static_cast<int>(replays_.size() * to_run.size()), [&](int i) {
     throw_if_interrupted();
     const size_t p = static_cast<size_t>(i) % to_run.size();
     const ReplicaIndex replay = replays_[static_cast<size_t>(i) / to_run.size()];

@@ -207,7 +207,7 @@ class EvolutionSearch {
       const std::vector<std::vector<double>>& points, const std::vector<EpisodeScore>* start) {
     std::vector<std::vector<EpisodeScore>> out(points.size(),
                                                std::vector<EpisodeScore>(which.size()));
-    for_each_index(static_cast<int>(points.size() * which.size()), [&](int i) {
+    parallel_for_each_index(static_cast<int>(points.size() * which.size()), [&](int i) {
       throw_if_interrupted();
       const size_t k = static_cast<size_t>(i) / which.size();
       const size_t e = static_cast<size_t>(i) % which.size();
@@ -291,9 +291,9 @@ class EvolutionSearch {
     if (options_.progress) {
       options_.progress(policy_ + ": generation " + std::to_string(generation) + " of " +
                         std::to_string(options_.generations) + ", validation score " +
-                        shortest(std::round(ratio * 1e4) / 1e4) +
+                        shortest_text(std::round(ratio * 1e4) / 1e4) +
                         " times that of the start, best " +
-                        shortest(std::round(state.best.ratio * 1e4) / 1e4));
+                        shortest_text(std::round(state.best.ratio * 1e4) / 1e4));
     }
   }
 

@@ -23,7 +23,7 @@ struct SeparableNaturalEvolution {
   std::vector<double> mu, sigma;  // (D)
   int generation = 0;             // completed generations
 
-  // Runs one generation. `f` scores all its points; the lowest score is the best.
+  // Runs one generation. `f` returns the score of each point; lower is better.
   using Score = std::function<std::vector<double>(const std::vector<std::vector<double>>& points)>;
   void step(int candidates, uint64_t seed, const Score& f);
 };
@@ -58,7 +58,7 @@ struct EpisodeScore {
   double largest_jct_s =
       0;  // mean JCT of the tenth of jobs with most GPUs, rounded to whole job sizes
   // Cost of the replay: job-seconds in the system, and decisions. An episode which costs many times
-  // more than with the start is aborted.
+  // more than under the initial settings is aborted.
   double job_time_s = 0, decisions = 0;
 };
 
@@ -75,7 +75,8 @@ EvolutionState parse_evolution_state(const std::string& json, const std::string&
 // Learns from `episodes` and keeps the best numbers on `validation`. `start`: initial numbers in
 // place of the policy's defaults. `state`: empty, or from an earlier search with the same options
 // except `generations`. Calls `keep` after every generation. Throws InputError for a number which
-// the policy does not declare; Interrupted. Requires: both lists have episodes.
+// the policy does not declare, and Interrupted on SIGINT or SIGTERM. Requires: both lists have
+// episodes.
 EvolutionResult evolve(const std::vector<Scenario>& episodes,
                        const std::vector<Scenario>& validation, const std::string& policy,
                        const RunOptions& run, const EvolutionOptions& options,

@@ -30,7 +30,7 @@ void write_cells(YAML::Emitter& out, const char* key, const std::vector<CellSpec
     entry(out, "from", cell.scenario.window.from);
     entry(out, "to", cell.scenario.window.to);
     if (cell.scenario.congestion) {
-      entry(out, "congestion", shortest(*cell.scenario.congestion));
+      entry(out, "congestion", shortest_text(*cell.scenario.congestion));
     }
     out << YAML::EndMap;
   }
@@ -47,11 +47,11 @@ void write_search_options(YAML::Emitter& out, const EvolveFiles::SearchInputs& s
   entry(out, "validation_episodes_a_cell", std::to_string(search.validation_episodes));
   entry(out, "candidates", std::to_string(search.evolution.candidates));
   entry(out, "episodes_a_generation", std::to_string(search.evolution.episodes));
-  entry(out, "step", shortest(search.evolution.step));
-  entry(
-      out, "drop",
-      search.drop.empty() ? "none" : search.drop + " in " + shortest(search.evolution.drop_share));
-  entry(out, "tails", shortest(search.evolution.tails));
+  entry(out, "step", shortest_text(search.evolution.step));
+  entry(out, "drop",
+        search.drop.empty() ? "none"
+                            : search.drop + " in " + shortest_text(search.evolution.drop_share));
+  entry(out, "tails", shortest_text(search.evolution.tails));
   entry(out, "seed", std::to_string(search.evolution.seed));
   write_cells(out, "cells", search.cells);
   write_cells(out, "validation", search.validation);
@@ -122,7 +122,7 @@ std::string EvolveFiles::policy_yaml(const EvolutionState& state) const {
   out << YAML::EndMap << YAML::Key << "provenance" << YAML::Value << YAML::BeginMap;
   entry(out, "generations", std::to_string(state.snes.generation));
   entry(out, "generation_kept", std::to_string(state.best.generation));
-  entry(out, "validation_ratio_to_start", shortest(state.best.ratio));
+  entry(out, "validation_ratio_to_start", shortest_text(state.best.ratio));
   entry(out, "played", std::to_string(state.best.played));
   write_search_options(out, search_);
   out << YAML::EndMap << YAML::EndMap;

@@ -36,7 +36,7 @@ class Explainer {
     out.whole = ratio(evaluator_.evaluate(whole, {RunOptions()}).front());
     if (!(out.whole < 1)) {
       throw InputError(whole, "settings that improve on the defaults of '" + policy_ + "' here",
-                       "mean JCT x " + shortest(std::round(out.whole * 1e4) / 1e4));
+                       "mean JCT x " + shortest_text(std::round(out.whole * 1e4) / 1e4));
     }
     std::vector<ExplainedSetting> taken, left = screened();
     while (!left.empty() && taken.size() < static_cast<size_t>(options_.terms)) {
@@ -50,7 +50,7 @@ class Explainer {
       if (options_.progress) {
         options_.progress(std::to_string(taken.size()) + " of " + std::to_string(options_.terms) +
                           ": " + taken.back().name + ", share of gain " +
-                          shortest(std::round(taken.back().gain_share * 1e3) / 1e3));
+                          shortest_text(std::round(taken.back().gain_share * 1e3) / 1e3));
       }
     }
     out.gain_share = share(out.formula, out.whole);
@@ -137,7 +137,7 @@ class Explainer {
   // Sets what the formula loses without each of its terms.
   void leave_out(std::vector<ExplainedSetting>& terms) const {
     std::vector<Sums> sums(terms.size() + 1);
-    for_each_index(static_cast<int>(sums.size()), [&](int i) {
+    parallel_for_each_index(static_cast<int>(sums.size()), [&](int i) {
       const auto k = static_cast<size_t>(i);
       sums[k] = sums_of(with(terms, k));  // the last one: all terms
     });

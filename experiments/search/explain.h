@@ -14,7 +14,7 @@ namespace yard {
 
 struct ExplainOptions {
   int terms = 10;
-  int screened = 16;  // number of settings, the costliest to remove, to select from
+  int screened = 16;  // settings to select from: those whose removal raises the JCT most
   std::function<void(const std::string& line)> progress;  // may be empty
 };
 
@@ -35,8 +35,8 @@ struct GainExplanation {
 };
 
 // Explains the gain of `tuned_policy`, a policy file or checkpoint with `tuned_settings` of
-// `policy`. Throws InputError if all settings are defaults or `tuned_policy` gains nothing;
-// Interrupted.
+// `policy`. Throws InputError if all settings are defaults or `tuned_policy` gains nothing,
+// and Interrupted on SIGINT or SIGTERM.
 GainExplanation explain_gain(const std::vector<TuneCell>& cells, const std::string& tuned_policy,
                              const std::string& policy, const Settings& tuned_settings,
                              const ExplainOptions& options);

@@ -55,7 +55,7 @@ std::string hazards_policy_yaml(const std::vector<double>& hazards, const Scenar
   out << YAML::BeginMap << YAML::Key << "policy" << YAML::Value << "gittins-fitted";
   out << YAML::Key << "settings" << YAML::Value << YAML::BeginMap;
   out << YAML::Key << "hazards" << YAML::Value << YAML::Flow << YAML::BeginSeq;
-  for (const double x : hazards) out << shortest(std::round(x * 1e6) / 1e6);
+  for (const double x : hazards) out << shortest_text(std::round(x * 1e6) / 1e6);
   out << YAML::EndSeq << YAML::EndMap;
   out << YAML::Key << "provenance" << YAML::Value << YAML::BeginMap;
   // Name only: the file does not depend on the trace's folder.

@@ -76,7 +76,8 @@ class TuneSearch {
       if (options_.progress) {
         options_.progress(policy_ + ": " + std::to_string(tuned_.evaluated) + " of " +
                           std::to_string(options_.budget) + ", mean JCT " +
-                          shortest(std::round(ratio() * 1000) / 1000) + " times the defaults'");
+                          shortest_text(std::round(ratio() * 1000) / 1000) +
+                          " times the defaults'");
       }
       return values;
     };
@@ -125,11 +126,11 @@ std::vector<Field> free_numeric_settings(const std::string& policy, const Settin
 
 std::string text_from_unit_interval(const Field& field, double unit) {
   const double value = from_unit_interval(field, unit);
-  if (field.type == "integer") return shortest(std::llround(value));
+  if (field.type == "integer") return shortest_text(std::llround(value));
   // Four digits: the resolution of the search, and readable.
   const double scale = std::pow(10, 3 - std::floor(std::log10(std::max(std::abs(value), 1e-12))));
   const double rounded = value == 0 ? 0 : std::round(value * scale) / scale;
-  return shortest(std::clamp(rounded, field.min, field.max));
+  return shortest_text(std::clamp(rounded, field.min, field.max));
 }
 
 double to_unit_interval(const Field& field, double value) {
@@ -182,7 +183,7 @@ std::string tuned_yaml(const TuningResult& tuned, const std::vector<TuneCell>& c
   entry("seed", std::to_string(options.seed));
   if (tuned.speeds != SpeedInformation::kExact)
     entry("speeds", speed_information_name(tuned.speeds));
-  entry("ratio_to_defaults", shortest(tuned.ratio));
+  entry("ratio_to_defaults", shortest_text(tuned.ratio));
   out << YAML::Key << "cells" << YAML::Value << YAML::BeginMap;
   for (size_t c = 0; c < cells.size(); ++c) {
     const Scenario& cell = cells[c].scenario;
@@ -196,12 +197,12 @@ std::string tuned_yaml(const TuningResult& tuned, const std::vector<TuneCell>& c
     entry("to_s", format_seconds(cell.window.to_us));
     entry("scored_jobs", std::to_string(cell.window.scored));
     entry("replicas", std::to_string(cells[c].replicas.size()));
-    if (cell.congestion > 0) entry("congestion", shortest(cell.congestion));
-    entry("arrival_factor", shortest(cell.factor));
-    if (!std::isnan(cell.load)) entry("load", shortest(cell.load));
-    entry("cost_scale", shortest(cell.cost_scale));
-    entry("default_mean_jct_s", shortest(tuned.default_jct_s[c]));
-    entry("mean_jct_s", shortest(tuned.jct_s[c]));
+    if (cell.congestion > 0) entry("congestion", shortest_text(cell.congestion));
+    entry("arrival_factor", shortest_text(cell.factor));
+    if (!std::isnan(cell.load)) entry("load", shortest_text(cell.load));
+    entry("cost_scale", shortest_text(cell.cost_scale));
+    entry("default_mean_jct_s", shortest_text(tuned.default_jct_s[c]));
+    entry("mean_jct_s", shortest_text(tuned.jct_s[c]));
     out << YAML::EndMap;
   }
   out << YAML::EndMap << YAML::EndMap << YAML::EndMap;

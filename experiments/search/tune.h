@@ -35,7 +35,8 @@ struct TuningResult {
 };
 
 // Settings in `run.policy` are fixed. Replays all candidates of a generation in parallel. Throws
-// InputError for an unknown policy or a policy without free numbers; Interrupted. Requires: a cell.
+// InputError for an unknown policy or a policy without free numbers, and Interrupted on SIGINT or
+// SIGTERM. Requires: a cell.
 TuningResult tune(const std::vector<TuneCell>& cells, const std::string& policy,
                   const RunOptions& run, const TuneOptions& options);
 

@@ -36,7 +36,7 @@ class DecisionLogTrainingFiles {
   nlohmann::ordered_json fit_, choices_;
 };
 
-// Returns the share of a log's recorded actions which the heuristic index of `task` would choose.
+// Returns the share of a log's recorded actions which the priority index of `task` would choose.
 // Throws InputError if the log cannot be used, or RunError.
 double expert_agreement_share(const std::string& log, const nlohmann::ordered_json& task);
 

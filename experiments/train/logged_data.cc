@@ -24,7 +24,7 @@ Agreement agreement_of(const Checkpoint& checkpoint, const RecordedChoices& choi
   const auto steps = static_cast<size_t>(choices.size());
   constexpr size_t kPiece = 512;
   std::vector<uint8_t> agrees(steps), has_choice(steps), action_steps(steps);
-  for_each_index(static_cast<int>((steps + kPiece - 1) / kPiece), [&](int piece) {
+  parallel_for_each_index(static_cast<int>((steps + kPiece - 1) / kPiece), [&](int piece) {
     const auto n = static_cast<size_t>(choices.shape.actions());
     GoldenState state;
     state.jobs.resize(static_cast<size_t>(choices.shape.rows * choices.shape.row_features));

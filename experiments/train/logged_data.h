@@ -22,7 +22,7 @@ struct Agreement {
               0;  // steps with several legal actions whose recorded action is not the no-op
   int64_t decisions = 0, reproduced = 0;  // reproduced: all steps agree, none is unrepresentable
   int64_t unrepresentable = 0;            // recorded actions which the task cannot represent
-  std::vector<std::pair<int32_t, bool>> by_decision;  // (decision, reproduced), by decision
+  std::vector<std::pair<int32_t, bool>> by_decision;  // (decision, reproduced), sorted by decision
 
   // Share of all recorded actions which the network chooses; unrepresentable ones count as not
   // chosen.
@@ -32,8 +32,8 @@ struct Agreement {
   }
 };
 
-// Compares each recorded action with the network's most probable one, which is served. Throws
-// InputError if the network does not fit the task.
+// Compares each recorded action with the network's most probable action, which a server would
+// take. Throws InputError if the network does not fit the task.
 Agreement agreement_of(const Checkpoint& checkpoint, const RecordedChoices& choices);
 
 class LoggedData final : public TrainingData {

@@ -82,7 +82,7 @@ class FittedSimulator {
   // Simulates a policy on every draw. Returns JCTs in seconds (draws, counted jobs).
   std::vector<std::vector<double>> simulate(const std::string& policy) const {
     std::vector<std::vector<double>> out(draws_.size());
-    for_each_index(static_cast<int>(draws_.size()), [&](int d) {
+    parallel_for_each_index(static_cast<int>(draws_.size()), [&](int d) {
       const Scenario& world = draws_[static_cast<size_t>(d)];
       const RunOptions options;
       const Run run = run_prepared(world, prepare(policy, options), options);

@@ -78,7 +78,7 @@ void TrainingDataConfig::fields(FieldList& f) {
     "column names of the trace, as FIELD=COLUMN: job_id=JobName,...; empty: unchanged");
   f("cluster", cluster, "NODESxGPUS[:TYPE], joined by +, a ready-made spec, or a YAML file");
   f("from", from, "start of the training part: seconds, NN% or a date");
-  f("to", to, "end of the training part");
+  f("to", to, "end of the training part: seconds, NN% or a date");
   f("trace_jobs", trace_jobs, 1, 10'000'000, "jobs to generate");
   f("trace_seed", trace_seed, 0, UINT64_MAX, "seed of the generator");
   f("profiles", profiles, "comma-separated files or folders of measured speeds");
@@ -95,7 +95,7 @@ void TrainingDataConfig::fields(FieldList& f) {
   f("skip_unusable", skip_unusable, "skip and count unusable rows instead of refusing the file");
   f("generator", generator, "settings of the generator, key=value");
   f("validate_share", validate_share, 0.0, 0.9,
-    "share of the jobs used of a trace file, the last ones, held out for validation");
+    "share of a trace file's selected jobs, the last ones, held out for validation");
   f("validate_windows", validate_windows, 1, 1000, "number of validation windows");
   f("validate_jobs", validate_jobs, 1, 1'000'000, "jobs per validation window");
   f("validate_seed", validate_seed, 0, UINT64_MAX, "seed of the generator of validation jobs");
@@ -273,7 +273,7 @@ double SimulatedData::mean_jct_s(const Policy& policy, const Window& window) con
 std::vector<double> SimulatedData::log_ratios(const Policy& policy,
                                               std::span<const Window> windows) const {
   std::vector<double> out(windows.size());
-  for_each_index(static_cast<int>(windows.size()), [&](int w) {
+  parallel_for_each_index(static_cast<int>(windows.size()), [&](int w) {
     const auto i = static_cast<size_t>(w);
     out[i] = std::log(mean_jct_s(policy, windows[i]) / windows[i].reference_s);
   });

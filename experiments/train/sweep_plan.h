@@ -30,7 +30,7 @@ struct SweepPlan {
   std::vector<int>
       rungs;  // updates at which each rung ends, ascending; the last is the whole training
   std::vector<int> rung_trials;            // number of trials at each rung
-  std::vector<int> rungs_before_rounding;  // all rungs, before rounding up to a validation
+  std::vector<int> rungs_before_rounding;  // rungs before rounding up to the next validation
   int validate_every = 1;                  // updates
 
   int total_updates() const;  // number of updates, summed over all trials and rungs

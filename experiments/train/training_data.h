@@ -23,8 +23,8 @@ class TrainingData {
 
   struct ValidationResult {
     double score = 0;  // lower is better
-    // By window: the logarithm of its ratio. The score is the exponential of their mean. Empty if
-    // there are no windows.
+    // By validation window: the logarithm of the ratio of mean JCTs. The score is the exponential
+    // of their mean. Empty if there are no windows.
     std::vector<double> log_ratios = {};
   };
   virtual ValidationResult validate(const Checkpoint& checkpoint) const = 0;
@@ -49,7 +49,7 @@ class TrainingData {
   // the name of the policy which validation compares with.
   virtual std::string score_description(const std::string& heuristic) const = 0;
 
-  // Describes the gain from training if judgements have no windows; else empty.
+  // Describes the gain from training if validation has no windows; otherwise returns "".
   virtual std::string gain_description(const Checkpoint& /*best*/,
                                        const Checkpoint& /*untrained*/) const {
     return "";

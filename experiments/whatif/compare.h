@@ -82,7 +82,7 @@ struct Change {
 // Results for a group of jobs.
 struct Row {
   std::string name;          // "17-32" GPUs, a user or partition; empty: not in the log
-  bool single_size = false;  // one GPU count, part of the range row before
+  bool single_size = false;  // one GPU count out of the range in an earlier row
   int64_t jobs = 0;
   WaitFigures logged;
   std::vector<WaitFigures> by;  // (C)

@@ -15,15 +15,15 @@ struct Verdict {
   std::vector<const Row*> partitions;
   int64_t users = 0;          // number of users whose jobs wait over 10 % longer
   int64_t large_users = 0;    // number of such users with at least 20 jobs
-  const Row* user = nullptr;  // user with the largest total increase of waits
-  int64_t small_classes = 0;  // sizes and partitions of under 20 jobs which wait longer
+  const Row* user = nullptr;  // user whose total wait grows most; null: `users` is 0
+  int64_t small_classes = 0;  // sizes and partitions of under 20 jobs that wait over 10 % longer
   int64_t unfinished = 0;     // jobs not ended under the candidate; above 0: no verdict
   bool longest = false;       // whether the longest wait grows by over 10 %
   std::string headline;       // mean wait's change, and groups which wait longer
   std::string mean;           // text on the change of the mean wait
   std::vector<std::string>
       longer_groups;            // text on sizes, users and partitions which wait over 10 % longer
-  std::string conditions_text;  // text on the longest wait and a site's needs
+  std::string conditions_text;  // text on the longest wait and on what the policy needs of a site
 
   std::string text() const;
 
@@ -42,7 +42,8 @@ std::string baseline_fit_text(const Comparison& comparison);
 // which need neither preemption nor run times and end all jobs. Null if there is no such candidate.
 const Verdict* headline_verdict(const Comparison& comparison, const std::vector<Verdict>& verdicts);
 
-// Returns a ratio, "0.59", with digits that show its side of 1 and 1.1; "n/a" if not finite.
+// Returns a ratio, "0.59", with enough digits to show whether it is above 1 and 1.1; "n/a" if it
+// is not finite.
 std::string ratio_text(double ratio);
 // Returns "0.970 to 1.103" for `between` " to "; "n/a" if an end of the interval is not finite.
 std::string interval_text(const Interval& of, const char* between);

@@ -83,7 +83,7 @@ class Conservative final : public PlacementRulePolicy<Config, InformationLevel::
     if (view.num_waiting() == 0) return;
     const int64_t now_us = view.now_us();
     std::vector<std::pair<int64_t, int32_t>> ends;
-    for (const int32_t slot : view.held()) {
+    for (const int32_t slot : view.holder_slots()) {
       const bool starts = view.phase(slot) == Phase::kStarting;
       const int64_t from_us = starts ? view.transition_end_us(slot) : now_us;
       ends.emplace_back(from_us + expected.left_us(slot), view.gpus(slot));

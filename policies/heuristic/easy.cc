@@ -56,7 +56,7 @@ class Easy final : public ConfiguredOrderPolicy<InformationLevel::kEstimate> {
 
   static Reservation reserve(const View& view, int32_t head) {
     std::vector<std::pair<int64_t, int32_t>> ends;  // time, GPUs
-    for (const int32_t slot : view.held()) {
+    for (const int32_t slot : view.holder_slots()) {
       ends.emplace_back(ends_by_us(view, slot), view.gpus(slot));
     }
     std::sort(ends.begin(), ends.end());

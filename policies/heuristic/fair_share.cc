@@ -117,7 +117,7 @@ class FairShare final : public PlacementRulePolicy<Config> {
   // Returns jobs that hold GPUs, then waiting ones, each with the GPUs of its user before it.
   std::vector<Entry> with_users(const View& view) const {
     std::vector<Entry> out;
-    for (const int32_t slot : view.held()) out.push_back({slot, true, 0});
+    for (const int32_t slot : view.holder_slots()) out.push_back({slot, true, 0});
     std::ranges::sort(out, {}, [&](const Entry& job) { return view.serial(job.slot); });
     for (int32_t slot = view.queue_head(); slot != kNone; slot = view.queue_next(slot)) {
       out.push_back({slot, false, 0});

@@ -35,13 +35,13 @@ class Gandiva final : public PlacementRulePolicy<Config> {
 
   void decide(const View& view, Memory& memory, Draft& draft) const override {
     if (view.num_waiting() == 0) return;
-    const int64_t stop_us = view.costs().save_us + view.costs().restore_us;
+    const int64_t stop_us = view.preemption_costs().save_us + view.preemption_costs().restore_us;
     const auto least_us =
         static_cast<int64_t>(config_.slice_per_cost * static_cast<double>(stop_us));
     const int64_t slice_us = std::max(static_cast<int64_t>(config_.slice_s * 1e6), least_us);
     const int64_t slice_began_us = view.now_us() / slice_us * slice_us;
     std::vector<RankedJob> had_slice;  // the job that has run longest is last in order
-    for (const int32_t slot : view.held()) {
+    for (const int32_t slot : view.holder_slots()) {
       const int64_t began_us =
           view.transition_end_us(slot);  // of running: rates may have changed since
       const int64_t ran_us = view.now_us() - began_us;
@@ -60,7 +60,7 @@ class Gandiva final : public PlacementRulePolicy<Config> {
       HeapGpuHolderIterator holders(std::move(had_slice));
       start_or_preempt_in_order(view, ranked, holders, {placement_}, queue_position, draft);
     }
-    if (view.num_waiting() > 0 && view.num_held() > 0) draft.wake_at(slice_began_us + slice_us);
+    if (view.num_waiting() > 0 && view.num_holders() > 0) draft.wake_at(slice_began_us + slice_us);
   }
 };
 

@@ -36,7 +36,7 @@ struct Fitted {
     for (size_t i = 0; i < kNumbers; ++i) {
       const double chance = config.hazards[i];
       if (!(chance >= 0 && chance <= 1)) {
-        throw InputError("gittins-fitted.hazards", "numbers from 0 to 1", shortest(chance));
+        throw InputError("gittins-fitted.hazards", "numbers from 0 to 1", shortest_text(chance));
       }
       hazards[i] = static_cast<float>(chance);
     }

@@ -43,14 +43,14 @@ class Expected {
     history_.learn_finished(view);
     if (view.num_waiting() == 0) return;  // no keys are needed
     const auto all = [&](auto&& visit) {
-      for (const int32_t slot : view.held()) visit(slot);
+      for (const int32_t slot : view.holder_slots()) visit(slot);
       for (int32_t slot = view.queue_head(); slot != kNone; slot = view.queue_next(slot)) {
         visit(slot);
       }
     };
     const auto shrink = static_cast<float>(config.shrink);
     all([&](int32_t slot) { history_.prepare(view.user(slot), point, shrink); });
-    std::vector<int32_t> scratch(static_cast<size_t>(view.num_held() + view.num_waiting()));
+    std::vector<int32_t> scratch(static_cast<size_t>(view.num_holders() + view.num_waiting()));
     history_.add_unfinished(view, life, point, scratch.data(), all);
   }
 
@@ -94,7 +94,7 @@ class History : public PlacementRulePolicy<Config, InformationLevel::kHistory> {
     rank_all_waiting(view, ranked, waiting_key);
     if constexpr (Config::kPreempts) {
       std::vector<RankedJob> held;
-      for (const int32_t slot : view.held()) {
+      for (const int32_t slot : view.holder_slots()) {
         if (!view.preemptible(slot)) continue;
         const double cost_s = 1e-6 * static_cast<double>(save_and_restore_us(view, slot));
         const double key = expected.key(slot, config_.cost_weight * cost_s);

@@ -29,7 +29,7 @@ class JointPolicy final : public ConfiguredPolicy<typename Source::Config, Sourc
     BumpAllocator bump(memory.data() + JointScheduler::bytes(view));
     typename Source::Evaluator now(source_, view, bump);
     JointScheduler::on_events(view, memory.data());
-    if (view.num_waiting() == 0 && view.num_held() == 0) return;
+    if (view.num_waiting() == 0 && view.num_holders() == 0) return;
     JointScheduler joint(this->config_, view, memory.data());
     joint.begin_round([&](int32_t slot) { return now.seconds(slot); });
     while (joint.next() != kNone) joint.apply(joint.expert_action(), draft);

@@ -65,8 +65,8 @@ class ByServiceQueues final : public ServiceQueuePolicy<kVariant> {
     if constexpr (kPlacementRule) queues_.promote_knob = config.promote_knob;
     if (config.limit_2_gpu_s < config.limit_1_gpu_s) {
       throw InputError(std::string(kName) + ".limit_2_gpu_s",
-                       "at least limit_1_gpu_s (" + shortest(config.limit_1_gpu_s) + ")",
-                       shortest(config.limit_2_gpu_s));
+                       "at least limit_1_gpu_s (" + shortest_text(config.limit_1_gpu_s) + ")",
+                       shortest_text(config.limit_2_gpu_s));
     }
   }
 
@@ -123,13 +123,13 @@ class ByServiceQueues final : public ServiceQueuePolicy<kVariant> {
     };
     const bool all_moved = queues.begin() || ranked.was_just_created();
     for (int32_t i = 0; i < view.num_changed(); ++i) {
-      const int32_t slot = view.changed(i);
+      const int32_t slot = view.changed_slot(i);
       if (!all_moved && view.phase(slot) == Phase::kWaiting) rank(slot);
       update(slot);
     }
     for (const int32_t slot : queues.moved_holders()) update(slot);
     if (ranked.was_just_created()) {
-      for (const int32_t slot : view.held()) update(slot);
+      for (const int32_t slot : view.holder_slots()) update(slot);
     }
     if (all_moved) rank_all();
     TreapGpuHolderIterator holders(held, victim_index, view.now_us());
@@ -158,7 +158,7 @@ class ByServiceQueues final : public ServiceQueuePolicy<kVariant> {
   void classify_jobs(const View& view, uint8_t* spreads) const {
     std::optional<ThroughputModel> throughput_model;
     for (int32_t i = 0; i < view.num_changed(); ++i) {
-      const int32_t slot = view.changed(i);
+      const int32_t slot = view.changed_slot(i);
       if (view.finished(slot)) {
         spreads[slot] = kUnknown;
       } else if (spreads[slot] == kUnknown && (view.shaped(slot) || view.gpus(slot) < 2)) {

@@ -36,7 +36,7 @@ class MlfH final : public ConfiguredPolicy<MlfsPolicyConfig, InformationLevel::k
     }
     run_steps(view, total_s, max_preemptions, draft);
     draft.put_stops_first();
-    if (view.num_waiting() > 0 && view.num_held() > 0 && view.may_preempt()) {
+    if (view.num_waiting() > 0 && view.num_holders() > 0 && view.may_preempt()) {
       draft.wake_at(view.now_us() + config_.rule.round_length_us());
     }
   }
@@ -49,9 +49,9 @@ class MlfH final : public ConfiguredPolicy<MlfsPolicyConfig, InformationLevel::k
       const MlfsNextStart next =
           mlfs_next_start(view, total_s, config_.rule, max_preemptions, unplaceable.data());
       if (next.slot == kNone) break;
-      const int32_t held = view.num_held();
+      const int32_t held = view.num_holders();
       if (carry_out(view, next, draft)) {
-        max_preemptions -= held + 1 - view.num_held();  // the started job holds GPUs, too
+        max_preemptions -= held + 1 - view.num_holders();  // the started job holds GPUs, too
       } else {
         unplaceable[static_cast<size_t>(next.slot)] = 1;
       }

@@ -12,7 +12,7 @@ struct Config : PlacementConfig {
   void fields(FieldList& f) {
     PlacementConfig::fields(f);
     f("margin", margin, 0.0, 100.0,
-      "relative margin by which a waiting job must have less left to preempt");
+      "relative margin by which a waiting job must have less time left to preempt");
     f("cost_weight", cost_weight, 0.0, 100.0,
       "multiple of the preemption cost to subtract from the time left of a running job");
   }
@@ -49,9 +49,9 @@ class ShortestRemaining : public PlacementRulePolicy<Config, RemainingTime::kLev
       victim_index.update(slot);
     };
     push_newly_waiting(view, ranked, waiting_key);
-    for (int32_t i = 0; i < view.num_changed(); ++i) update(view.changed(i));
+    for (int32_t i = 0; i < view.num_changed(); ++i) update(view.changed_slot(i));
     if (ranked.was_just_created()) {
-      for (const int32_t slot : view.held()) update(slot);
+      for (const int32_t slot : view.holder_slots()) update(slot);
     }
     TreapGpuHolderIterator holders(held, victim_index, view.now_us());
     const PreemptionRule rule{placement_, config_.margin};

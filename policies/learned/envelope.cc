@@ -117,7 +117,7 @@ Envelope Envelope::from_json(const nlohmann::ordered_json& json, const std::stri
     json.at(kNames[f]).at(1).get_to(range.high);
     if (range.low >= 0 && range.low <= range.high && std::isfinite(range.high)) continue;
     throw InputError(where, std::string("an envelope with 0 <= low <= high for ") + kNames[f],
-                     shortest(range.low) + " to " + shortest(range.high));
+                     shortest_text(range.low) + " to " + shortest_text(range.high));
   }
   return out;
 }

@@ -1,5 +1,5 @@
 // The envelope of an agent: the range of workloads that the agent met in its training. Far outside
-// the agent is untried, so that a server lets a heuristic decide there.
+// this range, the agent is untried, so a server lets a heuristic decide.
 //
 //   Envelope envelope;
 //   envelope.add(workload_of(view));                                // at each decision in training
@@ -15,16 +15,16 @@
 
 namespace yard {
 
-// Figures of a cluster and its queue. Counts are relative to the cluster's GPUs, as the inputs of
-// agents are, whose results hold on clusters of other sizes.
+// Figures of a cluster and its queue. Counts are divided by the cluster's GPUs, as in the inputs
+// of agents, so that clusters of different sizes are comparable.
 enum WorkloadFigure : uint8_t {
   kNodeGpus,       // GPUs of the largest node
   kSpeedRatio,     // speed of the fastest node's GPUs, relative to the slowest node's
   kWaitingPerGpu,  // jobs that wait, per GPU of the cluster
   kAskedPerGpu,    // GPUs that waiting, starting and running jobs ask for, per GPU of the cluster
-  kGpusPerJob,     // mean number of GPUs that these jobs ask for
+  kGpusPerJob,     // mean number of GPUs that a waiting, starting or running job asks for
   kLongestWaitS,   // seconds for which the oldest waiting job has waited
-  kLongestRunS,    // seconds for which a starting or running job has run, at most
+  kLongestRunS,    // longest time, in seconds, that a starting or running job has run
   kNumWorkloadFigures,
 };
 

@@ -84,7 +84,7 @@ std::vector<GoldenState> unpack_golden(const Tensors& tensors, const Observation
     s.slots.assign(max_rows, -1);
     const float n = part("rows", i, 1)[0];
     if (!(n >= 0 && n <= static_cast<float>(shape.rows))) {
-      throw InputError(where, "rows in [0, " + std::to_string(shape.rows) + "]", shortest(n));
+      throw InputError(where, "rows in [0, " + std::to_string(shape.rows) + "]", shortest_text(n));
     }
     s.rows = static_cast<int32_t>(n);
   }

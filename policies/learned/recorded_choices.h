@@ -15,10 +15,10 @@ namespace yard {
 
 struct RecordedChoices {
   ObservationShape shape;
-  std::vector<int32_t> rows;      // (I)  number of rows
+  std::vector<int32_t> rows;      // (I)  number of rows of the step
   std::vector<float> jobs;        // (R, F)
   std::vector<float> cluster;     // (I, C)
-  std::vector<float> prior;       // (R + I)  for each step its rows, then doing nothing more;
+  std::vector<float> prior;       // (R + I)  per step: priors of its rows, then of doing nothing;
                                   // kMaskedLogit for an illegal action
   std::vector<int32_t> action;    // (I)  index of the chosen row; rows[i]: do nothing more
   std::vector<int32_t> decision;  // (I)  index of the recorded decision, from 0
@@ -34,15 +34,17 @@ struct RecordedChoices {
   // Appends an observation. The caller appends the action and all other columns.
   void add(const Observation& seen);
 
-  // Returns where each step's rows begin in `jobs` (I + 1). The priors of step i begin i later.
+  // Returns where each step's rows begin in `jobs` (I + 1). In `prior`, step i begins i elements
+  // later.
   std::vector<int64_t> row_offsets() const;
 
-  // Returns the steps [from_step, to_step) and the missed actions between their times. The
-  // first part also has all earlier steps, the last part all later steps.
+  // Returns the steps [from_step, to_step) and the missed actions between their times. A range from
+  // the first step also has all earlier missed actions, a range to the last step all later ones.
   RecordedChoices step_range(int64_t from_step, int64_t to_step) const;
 
-  // Writes step i to `out` as a task's observe() would. Rows that do not exist are left unchanged.
-  // `offset`: row_offsets()[i]. Requires: `out` has room for all rows.
+  // Writes step i to `out` as a task's observe() would. Row features in `out` beyond the step's
+  // rows are left unchanged. `offset`: row_offsets()[i]. Requires: `out` has room for the rows of
+  // `shape`.
   void write_observation(int64_t i, int64_t offset, Observation& out) const;
 };
 

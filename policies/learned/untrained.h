@@ -10,8 +10,9 @@ namespace yard {
 // The name of the network in an untrained checkpoint.
 inline constexpr const char* kUntrainedNetwork = "untrained";
 
-// Returns the untrained version of a checkpoint. A checkpoint without a network gets the agent's
-// default numbers. The digest covers only agent and settings, not the training seed.
+// Returns the untrained version of a checkpoint. If the checkpoint has no network, the agent's
+// settings return to their defaults, except those that a site may switch off. The digest covers
+// only agent and settings, not the training seed.
 Checkpoint untrained_of(const Checkpoint& checkpoint);
 
 // Returns a network that scores every action 0.

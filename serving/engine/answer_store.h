@@ -43,10 +43,12 @@ class AnswerStore {
 
   explicit AnswerStore(const Options& options) : options_(options) {}
 
-  // Looks for the request with this `key` (sender and id). `content` identifies what it says.
+  // Looks for the request with this `key` (sender and id). `content` is equal for equal requests
+  // only.
   FindResult find_or_begin(const std::string& key, const std::string& content,
                            Clock::time_point now, Waiter waiter);
-  // Ends the request which began with this key.
+  // keep() and refuse() end the request which began with this key, and call its waiters. Only
+  // keep() stores an answer.
   void keep(const std::string& key, Answer answer, Clock::time_point now);
   void refuse(const std::string& key, const pb::Refusal& refusal);
 
@@ -62,7 +64,7 @@ class AnswerStore {
   };
   using Entries = std::list<Entry>;
 
-  // Both require the lock.
+  // erase() and drop_expired_and_excess() require the lock.
   void erase(Entries::iterator entry);
   void drop_expired_and_excess(Clock::time_point now);
 

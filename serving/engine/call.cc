@@ -58,22 +58,22 @@ void Engine::Call::read_and_decide(bool on_policy_thread) {
     }
   }
   const Clock::time_point started = Clock::now();
-  std::shared_ptr<const ReadRequest> done;
+  std::shared_ptr<const PreparedRequest> done;
   try {
     const std::shared_ptr<pb::DecideRequest> request = in.read();
     if (is_repeated(*request)) return;
-    engine->registrations_.limit_request(*request);
+    engine->registrations_.restrict_to_capabilities(*request);
     require_fresh(*request);
     StoredState after = engine->states_.state_after(request, in.client);
     PreemptionBounds bounds = engine->preemptions_.bounds_of(*after.state, in.client);
-    done = std::make_shared<const ReadRequest>(std::move(after), std::move(bounds));
+    done = std::make_shared<const PreparedRequest>(std::move(after), std::move(bounds));
     engine->states_.keep({done->request, done->history}, in.client);
   } catch (const MissingState& missing) {
     std::unique_lock lock(mutex);
     if (answered) return;
     fail(pb::STALE_STATE, missing.what());
     return finish_without_policy(lock);
-  } catch (const UnknownEpoch& error) {
+  } catch (const StaleRegistration& error) {
     return refuse(kFailedPrecondition, error.what());
   } catch (const std::exception& error) {
     return refuse(kInvalidArgument, error.what());
@@ -86,7 +86,7 @@ void Engine::Call::read_and_decide(bool on_policy_thread) {
   in.read = nullptr;  // the bytes are no longer needed
   choose_policy();
   set_alarms();
-  if (on_policy_thread) own_ticket->add_cost(read->size());
+  if (on_policy_thread) own_ticket->charge_client(read->size());
   if (policy_pending && on_policy_thread) {
     policy_ticket = std::move(own_ticket);
     const std::function<void()> work = make_policy_work();
@@ -154,7 +154,7 @@ void Engine::Call::require_fresh(const pb::DecideRequest& request) const {
       fmt::format("send a new snapshot: this one is {:.1f} s old, of at most {:g}", age_s, most_s));
 }
 
-std::string Engine::Call::memory_key(const ModelStore::Current& version) const {
+std::string Engine::Call::memory_key(const ModelStore::ModelVersion& version) const {
   return read->request->cluster() + '\n' + version.name + '\n' + version.digest;
 }
 
@@ -198,7 +198,7 @@ std::function<void()> Engine::Call::make_policy_work() {
           memories = engine->memories_, tracing = engine->options_.tracing,
           key = memory_key(current)] {
     if (call->is_answered()) return;
-    auto memory = memories->take(key, read->snapshot.now_us());
+    auto memory = memories->take_or_create(key, read->snapshot.now_us());
     call->recall = memory->now_us() < 0 ? pb::LoggedDecision::ANEW : pb::LoggedDecision::REMEMBERED;
     PolicyResult result =
         run_policy(*model->policy, read->snapshot, *read->request, tracing, memory.get());
@@ -268,11 +268,12 @@ void Engine::Call::on_policy_result(PolicyResult&& answer) {
     // Rules may reserve GPUs as their operator wants; what is learned may have gone wrong.
     const bool learned = dynamic_cast<const TracedPolicy*>(current.model->policy.get()) != nullptr;
     const double idle_s =
-        learned ? engine->idle_.idle_s(memory_key(current), *read->request, answer.response) : 0;
+        learned ? engine->idle_.update_idle_s(memory_key(current), *read->request, answer.response)
+                : 0;
     if (idle_s > 0) {
       fail(pb::IDLE, fmt::format("the policy has left GPUs idle for {:.0f} s", idle_s));
       idle = std::move(answer);
-      return heuristic ? judge_idle_gpus(lock) : begin_heuristic(lock);
+      return heuristic ? choose_answer_by_idle_gpus(lock) : begin_heuristic(lock);
     }
     record_policy_outcome(false);
     if (answer.limited) fail(pb::PREEMPTION_LIMIT, std::move(answer.detail));
@@ -286,7 +287,7 @@ void Engine::Call::on_policy_result(PolicyResult&& answer) {
 
 void Engine::Call::record_policy_outcome(bool failed) const { breaker->add(failed, Clock::now()); }
 
-void Engine::Call::judge_idle_gpus(std::unique_lock<std::mutex>& lock) {
+void Engine::Call::choose_answer_by_idle_gpus(std::unique_lock<std::mutex>& lock) {
   if (heuristic->reason == pb::NONE && uses_idle_gpus(*read->request, heuristic->response)) {
     record_policy_outcome(true);
     return finish_without_policy(lock);
@@ -312,7 +313,7 @@ void Engine::Call::on_heuristic_result(PolicyResult&& answer) {
   heuristic_ticket = nullptr;
   engine->heuristic_time_.add(read->size(), answer.elapsed_ms);
   heuristic = std::move(answer);
-  if (idle) return judge_idle_gpus(lock);
+  if (idle) return choose_answer_by_idle_gpus(lock);
   if (!policy_pending) finish_without_policy(lock);
 }
 
@@ -408,7 +409,7 @@ void Engine::Call::finish(std::unique_lock<std::mutex>& lock, PolicyResult&& ans
   } else if (!key.empty()) {
     engine->answers_.keep(key, std::make_shared<const pb::DecideResponse>(response), Clock::now());
   }
-  if (source == pb::POLICY && shadow.model != nullptr) try_shadow(response);
+  if (source == pb::POLICY && shadow.model != nullptr) queue_shadow_comparison(response);
   done(std::move(response));
 }
 
@@ -453,7 +454,7 @@ std::vector<std::shared_ptr<const RecentDecision>> Engine::Call::keep_for_explan
   return engine->recent_.add(std::move(decision));
 }
 
-void Engine::Call::try_shadow(const pb::DecideResponse& answer) const {
+void Engine::Call::queue_shadow_comparison(const pb::DecideResponse& answer) const {
   using Result = ModelCatalog::ShadowResult;
   const auto count = [on = engine, name = current.name](Result result) {
     on->models_.count_shadow(name, result);
@@ -470,7 +471,7 @@ void Engine::Call::try_shadow(const pb::DecideResponse& answer) const {
       engine->aside_.submit({in.client, read->size(),
                              [count, same, answer, read = read, model = shadow.model,
                               memories = engine->memories_, key = memory_key(shadow)] {
-                               auto memory = memories->take(key, read->snapshot.now_us());
+                               auto memory = memories->take_or_create(key, read->snapshot.now_us());
                                const PolicyResult result =
                                    run_policy(*model->policy, read->snapshot, *read->request,
                                               Tracing::kNone, memory.get());

@@ -29,7 +29,8 @@ Engine::Engine(const EngineOptions& options, ModelCatalog& models, OnServed on_s
       on_served_(std::move(on_served)),
       fallback_(open_servable(options.fallback).policy),
       for_starved_(open_servable(kForStarved).policy),
-      memories_(std::make_shared<MemoryStore>(options.max_memories, options.max_memory_bytes)),
+      memories_(
+          std::make_shared<ClusterMemoryStore>(options.max_memories, options.max_memory_bytes)),
       states_(options.max_states, options.max_state_bytes),
       preemptions_(options.preemptions, kMaxClusters),
       idle_(options.max_idle_s, kMaxClusters),

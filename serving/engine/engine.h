@@ -36,7 +36,8 @@
 
 namespace yard {
 
-// Places jobs that have waited too long: in order of arrival, with a reservation for the first.
+// Heuristic that decides when a job has waited too long: it starts jobs in order of arrival, with a
+// reservation for the first.
 inline constexpr const char* kForStarved = "easy";
 
 struct EngineOptions {
@@ -49,7 +50,7 @@ struct EngineOptions {
   double budget_ms = 50;  // milliseconds for a decision, if the request sets no budget
   int max_jobs = 50'000;  // snapshots with more jobs are decided by the fallback
   int max_gpus = 200'000;
-  size_t max_memories = 64;  // policies' memories kept, one for each cluster and model
+  size_t max_memories = 64;  // policies' cluster_memories kept, one for each cluster and model
   size_t max_memory_bytes = size_t{256} << 20;
   size_t max_states = 64;  // cluster states kept for managers that send deltas
   size_t max_state_bytes = size_t{256} << 20;
@@ -58,10 +59,10 @@ struct EngineOptions {
   size_t max_recent_bytes = size_t{64} << 20;
   PreemptionLimitOptions preemptions = {};
   BreakerOptions breaker = {};
-  double max_idle_s = 3600;     // seconds a learned policy may idle GPUs while jobs wait; 0: any
-  double max_wait_s = 604'800;  // seconds a job may wait before a heuristic decides; 0: any
+  double max_idle_s = 3600;     // seconds a learned policy may idle GPUs if jobs wait; 0: no limit
+  double max_wait_s = 604'800;  // seconds a job may wait before a heuristic decides; 0: no limit
   // Factor by which a snapshot may exceed the envelope of a checkpoint's training before a
-  // heuristic decides; 0: any.
+  // heuristic decides; 0: no limit.
   double envelope_tolerance = 4;
   double max_age_s = 60;             // seconds after which a snapshot is too old; 0: never
   double valid_s = 60;               // seconds after which an action expires
@@ -89,7 +90,8 @@ struct IncomingRequest {
 // A decision that is about to be sent, with its request.
 struct ServedDecision {
   const std::shared_ptr<const pb::DecideRequest> request;  // null: the request was not read in time
-  // That of the request, for use after the answer: a delta copies a state which is still read.
+  // How the request's state came about. Keep this after the answer instead of `request`, which the
+  // next delta would have to copy.
   const std::shared_ptr<const StateHistory> history;
   const pb::DecideResponse& response;
   pb::DecisionTrace& trace;           // the receiver may move the trace away
@@ -115,7 +117,9 @@ class Engine {
   // Answers all pending requests now, and later requests as soon as they arrive.
   void answer_all_now() { alarm_.run_all_now(); }
 
-  int stuck() const { return policies_.stuck() + heuristics_.stuck() + aside_.stuck(); }
+  int num_stuck() const {
+    return policies_.num_stuck() + heuristics_.num_stuck() + aside_.num_stuck();
+  }
   int pending_requests() const { return pending_.load(); }
   // A queue in front of a pool of threads.
   struct QueueStatus {
@@ -124,7 +128,7 @@ class Engine {
     int limit;    // most pieces of work that may wait
   };
   std::array<QueueStatus, 3> queues() const;
-  const MemoryStore& memories() const { return *memories_; }
+  const ClusterMemoryStore& cluster_memories() const { return *memories_; }
   // Returns the breaker of one version of a model. The breaker lives as long as the engine.
   Breaker& breaker_of(const std::string& model, const std::string& digest);
   uint64_t times_breakers_opened() const;  // how often breakers have opened, over all models
@@ -138,8 +142,8 @@ class Engine {
   void explain(std::shared_ptr<const pb::ExplainRequest> request,
                std::function<void(pb::ExplainResponse&&)> done,
                std::function<void(const pb::Refusal& why)> refuse);
-  uint64_t repeated_requests() const { return repeated_.load(); }  // answered without a decision
-  uint64_t state_copies() const { return states_.copies(); }  // deltas for which one was copied
+  uint64_t repeated_requests() const { return repeated_.load(); }  // answered by a stored answer
+  uint64_t state_copies() const { return states_.copies(); }  // deltas that had to copy a state
 
  private:
   struct Call;
@@ -152,7 +156,7 @@ class Engine {
   const OnServed on_served_;
   // Shared with heuristics that hang and outlive the engine.
   std::shared_ptr<const Policy> fallback_, for_starved_;
-  const std::shared_ptr<MemoryStore> memories_;  // shared with policies that hang
+  const std::shared_ptr<ClusterMemoryStore> memories_;  // shared with policies that hang
   StateStore states_;
   PreemptionLimits preemptions_;
   IdleWatch idle_;
@@ -169,8 +173,9 @@ class Engine {
   WorkPool policies_, heuristics_;
   CallbackTimer alarm_;  // destroyed before the pools, so that it can abandon their stuck work
   WorkPool aside_;       // runs shadows and explanations, for which no manager waits
-  // Destroyed first, so that no request begins without an alarm. The threads of `policies_` read,
-  // too: the alarm answers each request before it ends, and an answered request is not decided.
+  // Destroyed first, so that no request begins without an alarm. The threads of `policies_` may
+  // still read requests: before the alarm ends, it answers each request, and an answered request is
+  // not decided.
   WorkPool reading_;
 };
 

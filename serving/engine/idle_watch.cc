@@ -41,8 +41,8 @@ bool uses_idle_gpus(const pb::DecideRequest& request, const pb::DecideResponse& 
   return gpus > 0;
 }
 
-double IdleWatch::idle_s(const std::string& key, const pb::DecideRequest& request,
-                         const pb::DecideResponse& answer) {
+double IdleWatch::update_idle_s(const std::string& key, const pb::DecideRequest& request,
+                                const pb::DecideResponse& answer) {
   if (max_idle_s_ <= 0) return 0;
   const bool idles = answer.actions().empty() && may_start_a_job(request);
   const double now_s = request.time_s();

@@ -21,8 +21,8 @@ class IdleWatch {
 
   // Returns the seconds for which a policy has left GPUs idle, up to `answer`, or 0 if they do not
   // exceed `max_idle_s`. `key` names the cluster and the policy.
-  double idle_s(const std::string& key, const pb::DecideRequest& request,
-                const pb::DecideResponse& answer);
+  double update_idle_s(const std::string& key, const pb::DecideRequest& request,
+                       const pb::DecideResponse& answer);
   // Counts idle time from `now_s` on: the free GPUs turned out to fit no waiting job.
   void restart(const std::string& key, double now_s);
 

@@ -59,7 +59,7 @@ std::string difference_of(const pb::DecideResponse& then, const pb::DecideRespon
 
 class Replay {
  public:
-  Replay(const Model* model, LogReplay& out) : model_(model), out_(out) {}
+  Replay(const Model* model, LogReplayResult& out) : model_(model), out_(out) {}
 
   void add(const std::string& run, const pb::LoggedDecision& decision) {
     const pb::DecideRequest& request = decision.request();
@@ -112,14 +112,14 @@ class Replay {
   }
 
   const Model* const model_;
-  LogReplay& out_;
+  LogReplayResult& out_;
   std::map<std::string, Model> opened_;  // by name
   RecordedMemories memories_;
 };
 
 }  // namespace
 
-void replay_log(LogReader& log, const Model* model, LogReplay& out) {
+void replay_log(LogReader& log, const Model* model, LogReplayResult& out) {
   Replay replay(model, out);
   for (const pb::LogRecord& record : log) {
     throw_if_interrupted();

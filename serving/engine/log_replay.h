@@ -1,5 +1,5 @@
-// Decides a log's requests again, in its order and as the server did: by the policy with what it
-// remembered, by the heuristic that answered, with the guards in between.
+// Decides a log's requests again in their order, each by the policy or heuristic that answered it,
+// with the policy's memory of that time and the server's guards.
 #pragma once
 
 #include <cstdint>
@@ -10,18 +10,18 @@
 
 namespace yard {
 
-struct LogReplay {
-  uint64_t decisions = 0;      // of the logs, answered by policies or by the server's heuristics
+struct LogReplayResult {
+  uint64_t decisions = 0;      // logged decisions made by policies or by the server's heuristics
   uint64_t identical = 0;      // of these, with the recorded actions and wake-up byte for byte
-  uint64_t other_version = 0;  // of the policy's: recorded from other files than those replayed
-  uint64_t failed = 0;         // the replayed policy or heuristic failed
+  uint64_t other_version = 0;  // decisions of a policy whose files differ from those replayed
+  uint64_t failed = 0;         // decisions in which the replayed policy or heuristic failed
   std::string first;           // the first decision that is not identical, in words
 };
 
 // Replays the rest of the log. `model`: decides where the log's policy decided; null: the
-// registered policy of the recorded name does. Sums in `out`, so that several logs count together.
-// Throws InputError if the log has a policy, or heuristic, which is needed and is none of this
-// build.
-void replay_log(LogReader& log, const Model* model, LogReplay& out);
+// registered policy of the recorded name does. Adds to the counts in `out`, so that several logs
+// count together. Throws InputError if a decision needs a policy or heuristic that this build does
+// not have.
+void replay_log(LogReader& log, const Model* model, LogReplayResult& out);
 
 }  // namespace yard

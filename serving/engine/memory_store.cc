@@ -5,11 +5,12 @@
 
 namespace yard {
 
-std::list<MemoryStore::Entry>::iterator MemoryStore::find(const std::string& key) {
+std::list<ClusterMemoryStore::Entry>::iterator ClusterMemoryStore::find(const std::string& key) {
   return std::ranges::find(entries_, key, &Entry::key);
 }
 
-std::unique_ptr<ClusterMemory> MemoryStore::take(const std::string& key, int64_t now_us) {
+std::unique_ptr<ClusterMemory> ClusterMemoryStore::take_or_create(const std::string& key,
+                                                                  int64_t now_us) {
   const std::lock_guard lock(mutex_);
   const auto it = find(key);
   if (it == entries_.end() || it->memory->now_us() > now_us) {
@@ -21,7 +22,7 @@ std::unique_ptr<ClusterMemory> MemoryStore::take(const std::string& key, int64_t
   return out;
 }
 
-void MemoryStore::give_back(const std::string& key, std::unique_ptr<ClusterMemory> memory) {
+void ClusterMemoryStore::give_back(const std::string& key, std::unique_ptr<ClusterMemory> memory) {
   const size_t bytes = memory->bytes();
   const std::lock_guard lock(mutex_);
   const auto it = find(key);
@@ -38,12 +39,12 @@ void MemoryStore::give_back(const std::string& key, std::unique_ptr<ClusterMemor
   }
 }
 
-size_t MemoryStore::count() const {
+size_t ClusterMemoryStore::count() const {
   const std::lock_guard lock(mutex_);
   return entries_.size();
 }
 
-size_t MemoryStore::bytes() const {
+size_t ClusterMemoryStore::bytes() const {
   const std::lock_guard lock(mutex_);
   return bytes_;
 }

@@ -12,13 +12,14 @@
 
 namespace yard {
 
-class MemoryStore {
+class ClusterMemoryStore {
  public:
-  MemoryStore(size_t max_count, size_t max_bytes) : max_count_(max_count), max_bytes_(max_bytes) {}
+  ClusterMemoryStore(size_t max_count, size_t max_bytes)
+      : max_count_(max_count), max_bytes_(max_bytes) {}
 
   // Returns the memory of a cluster and model, for one decision at `now_us`. Returns a new
   // memory if none is stored, another decision uses it, or the stored memory is of a later time.
-  std::unique_ptr<ClusterMemory> take(const std::string& key, int64_t now_us);
+  std::unique_ptr<ClusterMemory> take_or_create(const std::string& key, int64_t now_us);
   // Stores a memory after its decision, unless the store has a later one by now.
   void give_back(const std::string& key, std::unique_ptr<ClusterMemory> memory);
 

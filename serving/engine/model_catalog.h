@@ -29,15 +29,15 @@ class ModelCatalog {
   explicit ModelCatalog(const std::vector<ModelOptions>& models, std::string kept_in = "");
 
   // Says what the file kept but could not be restored, and why; one text each.
-  const std::vector<std::string>& not_restored() const { return not_restored_; }
+  const std::vector<std::string>& restore_errors() const { return not_restored_; }
 
   // Which version decides a request.
   struct Choice {
-    ModelStore::Current decider;
+    ModelStore::ModelVersion decider;
     // A candidate whose decision is only compared with the answer; without a model: none.
-    ModelStore::Current shadow;
+    ModelStore::ModelVersion shadow;
   };
-  // `asked`: the name of a model; empty: the first. `time_s`: that of the snapshot.
+  // `asked`: the name of a model; empty: the first. `time_s`: time of the snapshot.
   Choice choose(const std::string& asked, const std::string& cluster, double time_s) const;
 
   bool has(const std::string& name) const;
@@ -46,12 +46,14 @@ class ModelCatalog {
   ModelStore::Status first_model_status() const;
   std::vector<pb::ModelStatus> list() const;
 
-  // Changes by an operator. All throw InputError if there is no such model or version, or the
-  // settings make no sense; then nothing has changed. They throw RunError if the change cannot be
-  // kept; then it holds until the server ends. An empty name stands for the first model.
+  // The functions from load_candidate() to roll_back() make changes for an operator. They throw
+  // InputError, and change nothing, if there is no such model or version or the settings make no
+  // sense. They throw RunError if the change cannot be written to the file; then it holds until the
+  // server ends. An empty name stands for the first model.
   // Opens and tests a candidate, which does not decide before set_mode() or promote().
   void load_candidate(const std::string& name, const std::string& policy);
-  // `expected_digest`: that of the version which the caller means; another version is refused.
+  // `expected_digest`: digest of the version that the caller means; with another digest, the change
+  // is refused.
   using ExpectedDigest = std::optional<std::string>;
   void unload_candidate(const std::string& name, const ExpectedDigest& expected_digest = {});
   void set_mode(const pb::SetModeRequest& request);
@@ -60,7 +62,7 @@ class ModelCatalog {
   // Makes the version before the last promotion current again.
   void roll_back(const std::string& name, const ExpectedDigest& expected_digest = {});
 
-  // Of all files; see ModelStore.
+  // Call the functions of ModelStore with these names for all models.
   void reload();
   void reload_if_changed();
 
@@ -76,7 +78,7 @@ class ModelCatalog {
     pb::Mode mode = pb::MODE_ON;
     double share = 0;        // of the clusters or turns that the candidate decides in a canary
     double mode_unix_s = 0;  // when the mode was set
-    double turn_s = 0;  // 0: each cluster has one version; else it changes after so many seconds
+    double turn_s = 0;       // 0: each cluster keeps its version; else seconds until it changes
     uint64_t shadow_results[4] = {};
 
     void enter(pb::Mode now);
@@ -88,7 +90,7 @@ class ModelCatalog {
   void restore();
   void restore(const KeptModel& kept, Entry& entry);
 
-  // All require the lock.
+  // The four functions below require the lock.
   const Entry* find(const std::string& name) const;
   Entry& get(const std::string& name);
   static bool is_candidates_turn(const Entry& entry, const std::string& cluster, double time_s);

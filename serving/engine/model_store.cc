@@ -58,8 +58,8 @@ void check_golden(const fs::path& folder) {
       if (state.mask[a] == 0) continue;
       const float off = std::fabs(logits[a] - state.logits[a]);
       if (off <= kTolerance * (1 + std::fabs(state.logits[a]))) continue;  // false for NaN
-      throw InputError(where, "the recorded output " + shortest(state.logits[a]),
-                       shortest(logits[a]));
+      throw InputError(where, "the recorded output " + shortest_text(state.logits[a]),
+                       shortest_text(logits[a]));
     }
   }
 }
@@ -161,7 +161,7 @@ ModelStore::ModelStore(const std::string& text, const std::string& name)
   }
 }
 
-ModelStore::Current ModelStore::current() const {
+ModelStore::ModelVersion ModelStore::current() const {
   const std::lock_guard lock(mutex_);
   return status_.current;
 }

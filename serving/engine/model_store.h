@@ -32,7 +32,7 @@ Model open_servable(const std::string& text);
 
 class ModelStore {
  public:
-  struct Current {
+  struct ModelVersion {
     std::shared_ptr<const Model> model;  // null: no model is served, for `reason`
     pb::Reason reason = pb::NONE;
     std::string detail;
@@ -41,7 +41,7 @@ class ModelStore {
   };
 
   struct Status {
-    Current current;
+    ModelVersion current;
     pb::Reason refused = pb::NONE;  // why the files on disk are not served
     std::string refused_detail;
     uint64_t loads = 0;
@@ -58,7 +58,7 @@ class ModelStore {
 
   // Returns the served version, or the reason why there is none. Thread-safe, as are the functions
   // below.
-  Current current() const;
+  ModelVersion current() const;
   Status status() const;
 
   // Checks the model's files and decides which version is served from now on.

@@ -18,7 +18,7 @@ namespace yard {
 struct PreemptionLimitOptions {
   double interval_s = 600;  // period of `gpu_share` in seconds, at most an hour
   double gpu_share = 0.1;   // share of all GPUs preempted per `interval_s` at most; 1: no limit
-  int per_job = 6;          // preemptions of one job within an hour
+  int per_job = 6;          // most preemptions of one job within an hour
   double min_run_s = 60;    // seconds that a job runs before it may be preempted
 };
 
@@ -49,7 +49,7 @@ class PreemptionLimits {
     std::string job;
   };
   struct JobPreemptions {
-    int count = 0;                // of its preemptions in `last`
+    int count = 0;                // number of the job's preemptions in `last`
     bool is_carried_out = false;  // the job's last preemption has taken effect
     JobRun run;                   // the run which the job's last preemption ends
   };

@@ -36,9 +36,9 @@ uint64_t Registrations::add(const pb::RegisterRequest& request, Clock::time_poin
   const auto last = std::ranges::find(list_, request.cluster(), &ManagerCapabilities::cluster);
   const bool leads = last != list_.end() && now - last->used < kLeadership;
   if (leads && request.has_term() && last->term.value_or(0) > request.term()) {
-    throw UnknownEpoch("term " + std::to_string(request.term()) +
-                       " is over: the cluster's manager of term " + std::to_string(*last->term) +
-                       " has registered");
+    throw StaleRegistration("term " + std::to_string(request.term()) +
+                            " is over: the cluster's manager of term " +
+                            std::to_string(*last->term) + " has registered");
   }
   // A manager without a term does not end the term of another one that leads.
   std::optional<uint64_t> term = leads ? last->term : std::nullopt;
@@ -51,13 +51,13 @@ uint64_t Registrations::add(const pb::RegisterRequest& request, Clock::time_poin
   return last_epoch_;
 }
 
-void Registrations::limit_request(pb::DecideRequest& request, Clock::time_point now) {
+void Registrations::restrict_to_capabilities(pb::DecideRequest& request, Clock::time_point now) {
   if (request.cluster().empty() && !request.has_epoch()) return;
   const std::lock_guard lock(mutex_);
   const auto found = std::ranges::find(list_, request.cluster(), &ManagerCapabilities::cluster);
   if (request.has_epoch() && (found == list_.end() || found->epoch != request.epoch())) {
-    throw UnknownEpoch("epoch " + std::to_string(request.epoch()) +
-                       " is not that of the cluster's last registration: call Register again");
+    throw StaleRegistration("epoch " + std::to_string(request.epoch()) +
+                            " is not that of the cluster's last registration: call Register again");
   }
   if (found == list_.end()) return;
   if (request.has_epoch()) found->used = now;

@@ -25,13 +25,13 @@ class Registrations {
       : max_clusters_(max_clusters), last_epoch_(first_epoch) {}
 
   // Replaces an earlier registration of the cluster. Returns the epoch. Throws InputError if the
-  // cluster has no name, or a verb is unknown, and UnknownEpoch if a manager with a higher term has
-  // sent a request within the last ten minutes.
+  // cluster has no name, or a verb is unknown, and StaleRegistration if a manager with a higher
+  // term has sent a request within the last ten minutes.
   uint64_t add(const pb::RegisterRequest& request, Clock::time_point now = Clock::now());
 
-  // Limits a request to what its manager can carry out. Throws UnknownEpoch if the request names
-  // the epoch of another registration.
-  void limit_request(pb::DecideRequest& request, Clock::time_point now = Clock::now());
+  // Limits a request to what its manager can carry out. Throws StaleRegistration if the request
+  // names the epoch of another registration.
+  void restrict_to_capabilities(pb::DecideRequest& request, Clock::time_point now = Clock::now());
 
  private:
   struct ManagerCapabilities {
@@ -50,7 +50,7 @@ class Registrations {
 };
 
 // A request of a manager that must register again, as the text says.
-class UnknownEpoch : public std::runtime_error {
+class StaleRegistration : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };

@@ -44,7 +44,8 @@ StateHistory::Message StateHistory::state() const {
   const StateHistory* at = this;
   for (; at->before_ != nullptr; at = at->before_.get()) deltas.push_back(at->message_.get());
   const std::shared_ptr<pb::DecideRequest> out = copy_state(*at->message_);
-  for (auto delta = deltas.rbegin(); delta != deltas.rend(); ++delta) change_state(*out, **delta);
+  for (auto delta = deltas.rbegin(); delta != deltas.rend(); ++delta)
+    apply_delta_in_place(*out, **delta);
   return out;
 }
 
@@ -178,7 +179,7 @@ StoredState StateStore::state_after(State request, const std::string& sender) {
     next = copy_state(*base.shared);
   }
   try {
-    change_state(*next, *request);
+    apply_delta_in_place(*next, *request);
   } catch (const InputError&) {
     entries_->put_back(key, base.history.get(), std::move(next));
     throw;

@@ -1,7 +1,7 @@
 // The latest state of each cluster whose manager sends deltas, bounded in number and bytes. The
 // least recently used state is dropped first. Thread-safe.
 //
-// A delta changes the stored state in place once it has no readers any more, which saves a copy of
+// A delta changes the stored state in place if no reader holds that state, which saves a copy of
 // the whole state. Earlier states are rebuilt from their deltas, where they are needed.
 #pragma once
 

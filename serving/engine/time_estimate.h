@@ -17,7 +17,7 @@ class DurationEstimate {
     mean.store(before == 0 ? now : before + kWeight * (now - before), std::memory_order_relaxed);
   }
 
-  // Returns milliseconds, or 0 if no work of about this size has ended.
+  // Returns the estimate in milliseconds, or 0 if no work of about this size has ended.
   double of(size_t size) const { return mean_ms_[class_of(size)].load(std::memory_order_relaxed); }
 
  private:

@@ -23,7 +23,7 @@ struct WorkPool::Work final : WorkPool::Ticket {
   Work(std::shared_ptr<Shared> of, WorkItem&& submitted)
       : shared(std::move(of)), item(std::move(submitted)) {}
   void abandon() override;
-  void add_cost(size_t cost) override;
+  void charge_client(size_t cost) override;
 
   std::shared_ptr<Shared> shared;
   WorkItem item;
@@ -168,7 +168,7 @@ void WorkPool::Work::abandon() {
   }
 }
 
-void WorkPool::Work::add_cost(size_t cost) {
+void WorkPool::Work::charge_client(size_t cost) {
   const std::lock_guard lock(shared->mutex);
   shared->charge(shared->clients[item.client], cost);
 }
@@ -246,7 +246,7 @@ void WorkPool::drop(Work& work) {
   if (item.drop) item.drop();
 }
 
-int WorkPool::stuck() const {
+int WorkPool::num_stuck() const {
   const std::lock_guard lock(shared_->mutex);
   return shared_->stuck;
 }

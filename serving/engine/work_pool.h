@@ -38,8 +38,9 @@ class WorkPool {
     virtual ~Ticket() = default;
     // Removes waiting work from the queue. Work that runs counts as stuck until it ends.
     virtual void abandon() = 0;
-    // Charges the client for more than the cost of the item. Requires: the work runs, and calls it.
-    virtual void add_cost(size_t cost) = 0;
+    // Charges the client `cost` in addition to the cost of the item. Only the running work itself
+    // may call charge_client().
+    virtual void charge_client(size_t cost) = 0;
   };
 
   explicit WorkPool(const Options& options);
@@ -49,11 +50,11 @@ class WorkPool {
   // Returns null, and calls nothing, if the pool refuses the work. Abandoned work may outlive the
   // pool and must own all that it uses.
   std::shared_ptr<Ticket> submit(WorkItem item);
-  // Hands the item to a thread that takes work of any cost and is idle, while no work waits.
+  // Hands the item to an idle thread that takes work of any cost, unless other work waits.
   // Otherwise returns null, and calls nothing.
   std::shared_ptr<Ticket> submit_if_idle(WorkItem item);
 
-  int stuck() const;
+  int num_stuck() const;
   int waiting() const;
 
  private:

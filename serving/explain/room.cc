@@ -14,9 +14,9 @@ namespace {
 // move is forced by such a node, no cheapest set of moves is missed.
 class RoomSearch {
  public:
-  RoomSearch(const std::vector<RoomNode>& nodes, int64_t max_looks)
+  RoomSearch(const std::vector<NodeWithJobs>& nodes, int64_t max_looks)
       : nodes_(nodes), looks_left_(max_looks) {
-    for (const RoomNode& node : nodes) {
+    for (const NodeWithJobs& node : nodes) {
       Place& place = places_.emplace_back(Place{node.free, {}});
       for (size_t i = 0; i < node.jobs.size(); ++i) {
         if (node.jobs[i].movable && node.jobs[i].gpus > 0) place.jobs.push_back(i);
@@ -42,7 +42,7 @@ class RoomSearch {
   std::vector<JobRelocation> moves() const {
     std::vector<JobRelocation> out;
     for (const auto& [from, job, to] : moves_) {
-      const RoomJob& moved = nodes_[from].jobs[job];
+      const PlacedJob& moved = nodes_[from].jobs[job];
       out.push_back({moved.id, moved.gpus, nodes_[from].name, nodes_[to].name});
     }
     return out;
@@ -107,7 +107,7 @@ class RoomSearch {
     return false;
   }
 
-  const std::vector<RoomNode>& nodes_;
+  const std::vector<NodeWithJobs>& nodes_;
   int64_t looks_left_;
   size_t max_moves_ = 0;
   std::vector<Place> places_;
@@ -116,21 +116,21 @@ class RoomSearch {
 
 }  // namespace
 
-RoomSearchResult moves_that_make_room(const std::vector<RoomNode>& nodes, int32_t gpus,
+RoomSearchResult moves_that_make_room(const std::vector<NodeWithJobs>& nodes, int32_t gpus,
                                       int64_t max_looks) {
   RoomSearchResult out;
   int64_t free = 0;
   int32_t movable = 0;
-  for (const RoomNode& node : nodes) {
+  for (const NodeWithJobs& node : nodes) {
     free += std::max(node.free, 0);
-    for (const RoomJob& job : node.jobs) movable += job.movable ? job.gpus : 0;
+    for (const PlacedJob& job : node.jobs) movable += job.movable ? job.gpus : 0;
   }
   if (free < gpus) return out;
   // Nodes that lack least are tried first.
   std::vector<size_t> targets;
   for (size_t i = 0; i < nodes.size(); ++i) {
     int32_t most = nodes[i].free;
-    for (const RoomJob& job : nodes[i].jobs) most += job.movable ? job.gpus : 0;
+    for (const PlacedJob& job : nodes[i].jobs) most += job.movable ? job.gpus : 0;
     if (most >= gpus) targets.push_back(i);
   }
   std::ranges::stable_sort(targets, std::greater{}, [&](size_t i) { return nodes[i].free; });

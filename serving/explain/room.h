@@ -8,16 +8,16 @@
 namespace yard {
 
 // A job that holds GPUs of one node.
-struct RoomJob {
+struct PlacedJob {
   std::string id;
   int32_t gpus = 0;
   bool movable = true;  // false for jobs on several nodes and for pinned ones
 };
 
-struct RoomNode {
+struct NodeWithJobs {
   std::string name;
   int32_t free = 0;  // GPUs that no job holds
-  std::vector<RoomJob> jobs = {};
+  std::vector<PlacedJob> jobs = {};
 };
 
 struct JobRelocation {
@@ -38,7 +38,7 @@ struct RoomSearchResult {
 // Returns the moves with the fewest GPUs moved, and among these the fewest jobs, after which `gpus`
 // GPUs are free on one node. A job moves as a whole, to one node. The search ends after it has
 // looked at nodes `max_looks` times. Requires: gpus > 0.
-RoomSearchResult moves_that_make_room(const std::vector<RoomNode>& nodes, int32_t gpus,
+RoomSearchResult moves_that_make_room(const std::vector<NodeWithJobs>& nodes, int32_t gpus,
                                       int64_t max_looks = 20'000'000);
 
 }  // namespace yard

@@ -70,7 +70,7 @@ int64_t held_by_tenant(const std::string& tenant, const pb::DecideRequest& reque
 void add_moves(const pb::Job& waiting, const pb::DecideRequest& request,
                const std::map<std::string_view, int64_t>& free_on, int64_t gpus,
                pb::WhyWaiting& out) {
-  std::vector<RoomNode> nodes;
+  std::vector<NodeWithJobs> nodes;
   std::map<std::string_view, size_t> index;
   for (const pb::Node& node : request.nodes()) {
     if (!may_use(waiting, node)) continue;

@@ -24,8 +24,9 @@ constexpr int kBest = 10, kMostOfOthers = 3, kUnknown = 1;
 // minFeasibleNodesToFind).
 constexpr size_t kCompleteList = 100;
 
-FreeGpus::Clock::duration seconds(double s) {
-  return std::chrono::duration_cast<FreeGpus::Clock::duration>(std::chrono::duration<double>(s));
+FreeGpuEstimator::Clock::duration seconds(double s) {
+  return std::chrono::duration_cast<FreeGpuEstimator::Clock::duration>(
+      std::chrono::duration<double>(s));
 }
 
 std::string dump(const Json& answer) { return answer.dump(); }
@@ -109,7 +110,7 @@ ExtenderAnswer Extender::answer(std::string_view verb, const std::string& body) 
     if (verb == "filter") return {200, filter(std::move(read))};
     if (verb == "prioritize") return {200, prioritize(read)};
     if (verb == "preempt") return {200, preempt(read)};
-    return {200, take_report(read)};
+    return {200, accept_report(read)};
   } catch (const InputError& error) {
     // A 200 with `Error` would fail the pod's scheduling no less, and look well to a proxy.
     constexpr auto kReplace = Json::error_handler_t::replace;
@@ -122,7 +123,7 @@ ExtenderAnswer Extender::answer(std::string_view verb, const std::string& body) 
 
 // Notes what the offer shows about the nodes.
 void Extender::learn(const Question& on, std::span<const std::string> offered, bool from_filter,
-                     FreeGpus::Time now) {
+                     FreeGpuEstimator::Time now) {
   // A pod that is being scheduled is not bound, whatever was assumed of it.
   free_.forget(on.pod.id);
   for (size_t i = 0; i < on.names.size(); ++i) {
@@ -143,7 +144,7 @@ void Extender::learn(const Question& on, std::span<const std::string> offered, b
 
 // Without a report only what the offer itself proves.
 int32_t Extender::free_gpus_before_reservations(const std::string& node, int32_t offered_gpus,
-                                                FreeGpus::Time now) {
+                                                FreeGpuEstimator::Time now) {
   return free_.reported(node) == nullptr ? offered_gpus : free_.free_gpus(node, now);
 }
 
@@ -160,7 +161,7 @@ std::string Extender::filter(Json&& body) {
   std::unordered_set<std::string> kept;
   {
     const std::lock_guard lock(mutex_);
-    const FreeGpus::Time now = begin();
+    const FreeGpuEstimator::Time now = begin();
     const bool reports_count =
         free_.report_time() && *free_.report_time() >= now - seconds(options_.report_s);
     // The others are reported to lack room.
@@ -189,7 +190,7 @@ std::string Extender::filter(Json&& body) {
           running_pods_of(pod.group->name), now, why);
       if (!pinned.empty()) {
         kept.insert(pinned);
-        free_.assume_bound(pod.id, pinned, pod.gpus, now);
+        free_.assume_pod_on_node(pod.id, pinned, pod.gpus, now);
         why = fmt::format("group {} has its pod on node {}", pod.group->name, pinned);
       }
       // Evictions of other pods would not help.
@@ -237,7 +238,7 @@ std::string Extender::prioritize(const Json& body) {
   std::vector<int> scores(on.names.size(), 0);
   if (pod.gpus > 0 && !on.names.empty()) {
     const std::lock_guard lock(mutex_);
-    const FreeGpus::Time now = begin();
+    const FreeGpuEstimator::Time now = begin();
     learn(on, on.names, false, now);
     const std::string group = pod.group && pod.group->size > 0 ? pod.group->name : "";
     // Best fit: the node on which the fewest GPUs stay free. Equal ones by name, so that the best
@@ -263,7 +264,7 @@ std::string Extender::prioritize(const Json& body) {
                                                       : kMostOfOthers * (most - left[i]) / most;
     }
     scores[*best] = kBest;
-    free_.assume_bound(pod.id, on.names[*best], pod.gpus, now);
+    free_.assume_pod_on_node(pod.id, on.names[*best], pod.gpus, now);
   }
   Json out = Json::array();
   for (size_t i = 0; i < on.names.size(); ++i) {
@@ -342,7 +343,7 @@ std::string Extender::preempt(const Json& body) {
   return dump({{"NodeNameToMetaVictims", std::move(nodes)}});
 }
 
-std::string Extender::take_report(const Json& body) {
+std::string Extender::accept_report(const Json& body) {
   const ClusterUse use = use_of(body);
   const std::lock_guard lock(mutex_);
   unread_ = nullptr;
@@ -350,7 +351,7 @@ std::string Extender::take_report(const Json& body) {
   return dump({{"nodes", use.nodes.size()}, {"pods", use.holders.size()}});
 }
 
-void Extender::take(const ClusterUse& use, FreeGpus::Time now) {
+void Extender::take(const ClusterUse& use, FreeGpuEstimator::Time now) {
   free_.set_report(use, now);
   holders_ = use.holders;
   running_.clear();
@@ -360,8 +361,8 @@ void Extender::take(const ClusterUse& use, FreeGpus::Time now) {
 }
 
 // Brings what is known up to the present time, which it returns.
-FreeGpus::Time Extender::begin() {
-  const FreeGpus::Time now = now_();
+FreeGpuEstimator::Time Extender::begin() {
+  const FreeGpuEstimator::Time now = now_();
   if (unread_ != nullptr) take(use_of(*std::exchange(unread_, nullptr)()), now);
   groups_.expire(now);
   return now;

@@ -38,21 +38,21 @@ struct ExtenderAnswer {
 // Thread-safe.
 class Extender {
  public:
-  using Now = std::function<FreeGpus::Time()>;
+  using Now = std::function<FreeGpuEstimator::Time()>;
 
-  explicit Extender(const ExtenderOptions& options, Now now = FreeGpus::Clock::now);
+  explicit Extender(const ExtenderOptions& options, Now now = FreeGpuEstimator::Clock::now);
 
   // Answers a request with one of kExtenderVerbs. A body that makes no sense gets status 400.
   ExtenderAnswer answer(std::string_view verb, const std::string& body);
 
-  // Takes the use of GPUs from a snapshot of the cluster; ignores those of others. Takes no time:
-  // `snapshot` is called, from another thread, with the next question.
+  // Takes the use of GPUs from a snapshot of `cluster`; ignores it if the options name another
+  // cluster. Returns at once: the next question calls `snapshot`, from another thread.
   using GetSnapshot = std::function<std::shared_ptr<const pb::DecideRequest>()>;
   void observe(const std::string& cluster, GetSnapshot snapshot);
 
   struct Counts {
     uint64_t unknown_nodes = 0;   // offered nodes of which nothing is known
-    uint64_t unsized_groups = 0;  // pods that name a group without its size
+    uint64_t unsized_groups = 0;  // requests for pods of a group of unknown size
     int32_t waiting_groups = 0;   // which lack room
     uint64_t expired_reservations = 0;
   };
@@ -64,21 +64,21 @@ class Extender {
   std::string filter(Json&& body);
   std::string prioritize(const Json& body);
   std::string preempt(const Json& body);
-  std::string take_report(const Json& body);
+  std::string accept_report(const Json& body);
 
-  // These require the lock.
+  // The functions below require the lock.
   void learn(const Question& on, std::span<const std::string> offered, bool from_filter,
-             FreeGpus::Time now);
+             FreeGpuEstimator::Time now);
   const std::unordered_set<std::string>& running_pods_of(const std::string& group) const;
   int32_t free_gpus_before_reservations(const std::string& node, int32_t offered_gpus,
-                                        FreeGpus::Time now);
-  void take(const ClusterUse& use, FreeGpus::Time now);
-  FreeGpus::Time begin();
+                                        FreeGpuEstimator::Time now);
+  void take(const ClusterUse& use, FreeGpuEstimator::Time now);
+  FreeGpuEstimator::Time begin();
 
   const ExtenderOptions options_;
   const Now now_;
   std::mutex mutex_;
-  FreeGpus free_;
+  FreeGpuEstimator free_;
   PodGroups groups_;
   std::unordered_map<std::string, ClusterUse::Holder> holders_;  // of the last report
   GetSnapshot unread_;  // the last snapshot, until it is read

@@ -18,7 +18,7 @@ constexpr int32_t kMinAbsences = 16, kMaxAbsences = 4096;
 
 }  // namespace
 
-FreeGpus::Node& FreeGpus::node_of(const std::string& name, Time now) {
+FreeGpuEstimator::Node& FreeGpuEstimator::node_of(const std::string& name, Time now) {
   const auto it = nodes_.find(name);
   if (it == nodes_.end() && nodes_.size() >= kMaxNodes) forget_old_nodes();
   Node& out = it == nodes_.end() ? nodes_[name] : it->second;
@@ -28,7 +28,7 @@ FreeGpus::Node& FreeGpus::node_of(const std::string& name, Time now) {
 }
 
 // Forgets the quarter of the nodes that were not seen for longest.
-void FreeGpus::forget_old_nodes() {
+void FreeGpuEstimator::forget_old_nodes() {
   std::vector<Time> seen;
   for (const auto& [name, node] : nodes_) seen.push_back(node.seen);
   const auto quarter = seen.begin() + static_cast<std::ptrdiff_t>(seen.size() / 4);
@@ -40,19 +40,19 @@ void FreeGpus::forget_old_nodes() {
   });
 }
 
-int32_t FreeGpus::node_gpus_or_guess(const Node& node) const {
+int32_t FreeGpuEstimator::node_gpus_or_guess(const Node& node) const {
   if (node.reported) return node.reported->gpus;
   return node.size.value_or(largest_size_);
 }
 
 // The estimate without the bounds.
-int32_t FreeGpus::estimate_without_bounds(const Node& node) const {
+int32_t FreeGpuEstimator::estimate_without_bounds(const Node& node) const {
   int32_t out = node_gpus_or_guess(node) - (node.reported ? node.reported->used : 0);
   for (const AssumedPod& one : node.assumed) out -= one.gpus;
   return out;
 }
 
-int32_t FreeGpus::estimate_free_gpus(const Node& node) const {
+int32_t FreeGpuEstimator::estimate_free_gpus(const Node& node) const {
   int32_t out = estimate_without_bounds(node);
   const bool trusted = absences_right_ + absences_wrong_ < kMinAbsences ||
                        absences_wrong_ * kWrongInverse < absences_right_ + absences_wrong_;
@@ -61,14 +61,14 @@ int32_t FreeGpus::estimate_free_gpus(const Node& node) const {
   return std::max(out, 0);
 }
 
-void FreeGpus::expire_old_evidence(Node& node, Time now) {
+void FreeGpuEstimator::expire_old_evidence(Node& node, Time now) {
   const Time oldest = now - memory_;
   while (!node.assumed.empty() && node.assumed.front().since < oldest) end_assumption(node, 0);
   if (node.at_least && node.at_least->since < oldest) node.at_least.reset();
   if (node.at_most && node.at_most->since < oldest) node.at_most.reset();
 }
 
-void FreeGpus::end_assumption(Node& node, size_t index) {
+void FreeGpuEstimator::end_assumption(Node& node, size_t index) {
   const auto it = node.assumed.begin() + static_cast<std::ptrdiff_t>(index);
   for (std::optional<FreeGpusBound>* bound : {&node.at_least, &node.at_most}) {
     if (*bound && (*bound)->order < it->order) (*bound)->gpus += it->gpus;
@@ -77,7 +77,7 @@ void FreeGpus::end_assumption(Node& node, size_t index) {
   node.assumed.erase(it);
 }
 
-int32_t FreeGpus::end_oldest_assumptions(Node& node, int32_t gpus) {
+int32_t FreeGpuEstimator::end_oldest_assumptions(Node& node, int32_t gpus) {
   for (size_t i = 0; i < node.assumed.size();) {
     if (node.assumed[i].gpus > gpus) {
       ++i;
@@ -92,7 +92,7 @@ int32_t FreeGpus::end_oldest_assumptions(Node& node, int32_t gpus) {
 }
 
 // Ends for each number of GPUs the oldest assumption of just as many, on any node.
-void FreeGpus::end_assumptions_of_sizes(const std::vector<int32_t>& gpus) {
+void FreeGpuEstimator::end_assumptions_of_sizes(const std::vector<int32_t>& gpus) {
   if (gpus.empty()) return;
   std::map<int32_t, std::map<uint64_t, std::string>> pods;  // by GPUs and age
   for (const auto& [name, node] : nodes_) {
@@ -106,7 +106,7 @@ void FreeGpus::end_assumptions_of_sizes(const std::vector<int32_t>& gpus) {
   }
 }
 
-void FreeGpus::set_node_gpus(const std::string& name, int32_t gpus, Time now) {
+void FreeGpuEstimator::set_node_gpus(const std::string& name, int32_t gpus, Time now) {
   Node& node = node_of(name, now);
   if (node.reported) return;
   // Some send what is free as allocatable: what a pod was assumed to take is then gone from it.
@@ -114,7 +114,7 @@ void FreeGpus::set_node_gpus(const std::string& name, int32_t gpus, Time now) {
   node.size = gpus;
 }
 
-void FreeGpus::set_report(const ClusterUse& use, Time now) {
+void FreeGpuEstimator::set_report(const ClusterUse& use, Time now) {
   const bool first = !report_time_ || *report_time_ < now - memory_;
   report_time_ = now;
   for (auto& [name, node] : nodes_) {
@@ -150,7 +150,7 @@ void FreeGpus::set_report(const ClusterUse& use, Time now) {
 }
 
 // The node has so many free GPUs, whatever was known before.
-void FreeGpus::note_proven_room(Node& node, int32_t gpus, Time now) {
+void FreeGpuEstimator::note_proven_room(Node& node, int32_t gpus, Time now) {
   if (node.at_most) {
     const bool wrong = node.at_most->gpus < gpus;
     ++(wrong ? absences_wrong_ : absences_right_);
@@ -176,9 +176,10 @@ void FreeGpus::note_proven_room(Node& node, int32_t gpus, Time now) {
   node.at_least = FreeGpusBound{gpus, now, ++order_};
 }
 
-void FreeGpus::learn_from_offer(std::span<const std::string> nodes, int32_t gpus,
-                                bool all_with_room,
-                                const std::function<bool(const std::string&)>& reserved, Time now) {
+void FreeGpuEstimator::learn_from_offer(std::span<const std::string> nodes, int32_t gpus,
+                                        bool all_with_room,
+                                        const std::function<bool(const std::string&)>& reserved,
+                                        Time now) {
   if (gpus <= 0) return;
   ++offers_;
   for (const std::string& name : nodes) {
@@ -202,8 +203,8 @@ void FreeGpus::learn_from_offer(std::span<const std::string> nodes, int32_t gpus
   }
 }
 
-void FreeGpus::assume_bound(const std::string& pod, const std::string& name, int32_t gpus,
-                            Time now) {
+void FreeGpuEstimator::assume_pod_on_node(const std::string& pod, const std::string& name,
+                                          int32_t gpus, Time now) {
   if (gpus <= 0 || node_of_pod_.size() >= kMaxAssumed) return;
   forget(pod);
   Node& node = node_of(name, now);
@@ -216,7 +217,7 @@ void FreeGpus::assume_bound(const std::string& pod, const std::string& name, int
   node_of_pod_[id] = name;
 }
 
-void FreeGpus::forget(const std::string& pod) {
+void FreeGpuEstimator::forget(const std::string& pod) {
   const auto it = node_of_pod_.find(pod);
   if (it == node_of_pod_.end()) return;
   Node& node = nodes_.at(it->second);
@@ -224,19 +225,19 @@ void FreeGpus::forget(const std::string& pod) {
   end_assumption(node, static_cast<size_t>(at - node.assumed.begin()));
 }
 
-int32_t FreeGpus::free_gpus(const std::string& name, Time now) {
+int32_t FreeGpuEstimator::free_gpus(const std::string& name, Time now) {
   const auto it = nodes_.find(name);
   if (it == nodes_.end()) return 0;
   expire_old_evidence(it->second, now);
   return estimate_free_gpus(it->second);
 }
 
-bool FreeGpus::knows_node_size(const std::string& name) const {
+bool FreeGpuEstimator::knows_node_size(const std::string& name) const {
   const auto it = nodes_.find(name);
   return it != nodes_.end() && (it->second.size || it->second.reported);
 }
 
-const ClusterUse::Node* FreeGpus::reported(const std::string& name) const {
+const ClusterUse::Node* FreeGpuEstimator::reported(const std::string& name) const {
   const auto it = nodes_.find(name);
   return it != nodes_.end() && it->second.reported ? &*it->second.reported : nullptr;
 }

@@ -37,19 +37,20 @@ struct ClusterUse {
 //  - an assumption: a pod was bound to the node to which we gave the best score.
 // An estimate from a weaker source ends when a stronger or later source contradicts it, or with
 // time.
-class FreeGpus {
+class FreeGpuEstimator {
  public:
   using Clock = std::chrono::steady_clock;
   using Time = Clock::time_point;
 
-  // An assumption, an offer and an absence count for `memory`.
-  explicit FreeGpus(Clock::duration memory) : memory_(memory) {}
+  // `memory`: time for which an assumption, an offer or an absence counts.
+  explicit FreeGpuEstimator(Clock::duration memory) : memory_(memory) {}
 
-  // The GPUs of a node by its Node object. Without effect on nodes of the last report.
+  // Sets the number of GPUs of a node, as its Node object gives it. Has no effect on nodes that the
+  // last report lists.
   void set_node_gpus(const std::string& node, int32_t gpus, Time now);
 
-  // Replaces the last report of use. GPUs in use that are new since that report end assumptions of
-  // as many GPUs.
+  // Replaces the last report of use. GPUs that came into use since the report before end
+  // assumptions of as many GPUs.
   void set_report(const ClusterUse& use, Time now);
 
   // Takes note that kube-scheduler offers `nodes` for a pod of `gpus` GPUs. `all_with_room`: nodes
@@ -57,13 +58,13 @@ class FreeGpus {
   void learn_from_offer(std::span<const std::string> nodes, int32_t gpus, bool all_with_room,
                         const std::function<bool(const std::string&)>& reserved, Time now);
 
-  void assume_bound(const std::string& pod, const std::string& node, int32_t gpus, Time now);
+  void assume_pod_on_node(const std::string& pod, const std::string& node, int32_t gpus, Time now);
   // Ends the assumption on where the pod was bound, if there is one.
   void forget(const std::string& pod);
 
   // Returns the estimated number of free GPUs of a node, at least 0.
   int32_t free_gpus(const std::string& node, Time now);
-  // Whether the number of GPUs of the node is known.
+  // Returns whether the number of GPUs of the node is known.
   bool knows_node_size(const std::string& node) const;
   // Returns the last report's size and use of the node; null pointer: it has none.
   const ClusterUse::Node* reported(const std::string& node) const;
@@ -76,7 +77,7 @@ class FreeGpus {
     Time since;
     uint64_t order;
   };
-  // A bound on the free GPUs. Later assumptions on the node shift it.
+  // A lower or upper bound on the free GPUs. Later assumptions on the node shift it.
   struct FreeGpusBound {
     int32_t gpus;
     Time since;
@@ -107,10 +108,10 @@ class FreeGpus {
   std::unordered_map<std::string, Node> nodes_;
   std::unordered_map<std::string, std::string> node_of_pod_;  // of assumptions
   std::optional<Time> report_time_;
-  int32_t largest_size_ = 0;  // of nodes whose size is unknown, as far as offers prove it
+  int32_t largest_size_ = 0;  // most GPUs that offers prove for a node of unknown size
   uint64_t order_ = 0;
   uint64_t offers_ = 0;
-  // How often an offer agreed with an absence before it, and how often it contradicted it.
+  // Numbers of absences that later offers confirmed and contradicted.
   int32_t absences_right_ = 0, absences_wrong_ = 0;
 };
 

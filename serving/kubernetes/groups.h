@@ -17,8 +17,8 @@ namespace yard::kubernetes {
 
 class PodGroups {
  public:
-  using Clock = FreeGpus::Clock;
-  using Time = FreeGpus::Time;
+  using Clock = FreeGpuEstimator::Clock;
+  using Time = FreeGpuEstimator::Time;
 
   // A reservation lasts for `hold` at most. A group is forgotten if no pod of it is seen for
   // `memory`.
@@ -35,7 +35,7 @@ class PodGroups {
   // Returns the GPUs of a node that are reserved for groups other than `group`.
   int32_t gpus_reserved_by_others(const std::string& node, const std::string& group) const;
 
-  // Ends reservations whose time is over. To be called before the others.
+  // Ends reservations whose time is over. Call expire() before any other function.
   void expire(Time now);
 
   int32_t waiting() const;  // number of groups that lack room
@@ -49,7 +49,7 @@ class PodGroups {
   };
   struct Group {
     std::vector<PodReservation> slots = {};
-    Time until = {};  // of the slots that are still reserved
+    Time until = {};  // time at which the slots that are still reserved expire
     Time seen = {};
     bool waits = false;
   };

@@ -14,7 +14,7 @@ struct CanaryOptions {
   // Decisions of versions with another digest are left out.
   std::string candidate_digest, current_digest;
   double from_unix_s = 0;  // earlier decisions are left out, by the server's clock
-  double settle_s = 0;  // start of each turn that is left out: it shows what the last version did
+  double settle_s = 0;     // left out at the start of each turn, which shows the previous version
 };
 
 struct CanaryTurns {
@@ -29,7 +29,8 @@ struct CanaryTurns {
 
   // One element for each turn of the candidate between two turns of the current version. Both are
   // job-seconds: the number of jobs that wait or run, over the candidate's time in that turn.
-  // `current_jobs` has what the mean of the two neighbouring turns would be over the same time.
+  // `current_jobs`: the mean number of jobs in the two neighbouring turns, times the candidate's
+  // time in the turn.
   std::vector<double> candidate_jobs, current_jobs;
 };
 

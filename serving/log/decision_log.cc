@@ -31,10 +31,10 @@ std::chrono::steady_clock::duration seconds(double s) {
 pb::DecideRequest with_bounds(const pb::DecideRequest& request, const PreemptionBounds& bounds) {
   pb::DecideRequest out = request;
   for (pb::Job& job : *out.mutable_jobs()) {
-    if (bounds.pins(job)) job.set_pinned(true);
+    if (bounds.is_pinned(job)) job.set_pinned(true);
     if (bounds.preempts(job)) job.set_preempting(true);
   }
-  const int64_t most = bounds.max_gpus_of(request);
+  const int64_t most = bounds.max_preempted_gpus(request);
   if (most <= std::numeric_limits<uint32_t>::max()) {
     out.set_max_preempted_gpus(static_cast<uint32_t>(most));
   }

@@ -52,7 +52,8 @@ class DecisionLog {
   ~DecisionLog();  // writes the queued records, unless the disk hangs
   DecisionLog(const DecisionLog&) = delete;
 
-  // Queues a decision, with `bounds` in its request. Thread-safe. add() never blocks or throws.
+  // Queues a decision; `bounds` are recorded in its request. Thread-safe. add() never blocks or
+  // throws.
   void add(std::shared_ptr<const pb::DecideRequest> request, const pb::DecideResponse& response,
            pb::DecisionTrace&& trace, PreemptionBounds bounds = {}, DecisionContext more = {});
 

@@ -14,7 +14,7 @@ std::filesystem::path drift_reports_path(const std::filesystem::path& log_folder
 std::optional<::yardmaster::v1::DriftReport> latest_drift_report(
     const std::filesystem::path& log_folder);
 
-// Returns the ratio of the winner, which is 1 if the served policy won.
+// Returns the winner's mean JCT divided by that of the served policy; 1 if the served policy won.
 double winner_jct_ratio(const ::yardmaster::v1::DriftReport& report);
 
 }  // namespace yard

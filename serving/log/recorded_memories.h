@@ -15,15 +15,16 @@ namespace yard {
 
 class RecordedMemories {
  public:
-  // Whether the policy began this decision, as recorded; older logs say it by the reason only.
+  // Returns whether the policy began this decision, as recorded or, in older logs, as the reason
+  // shows.
   static bool policy_began_decision(const pb::LoggedDecision& decision);
 
-  // Runs the policy on a recorded decision with what it remembered then. `run`: of the server.
-  // Requires: the decision was begun, and the decisions of a log come in its order.
+  // Runs the policy on a recorded decision with what it remembered then. `run`: id of the server's
+  // run. Requires: the decision was begun, and the decisions of a log come in its order.
   PolicyResult decide(const Policy& policy, const std::string& run,
                       const pb::LoggedDecision& decision, const Snapshot& snapshot);
 
-  // The memory before a decision, for those that decide by themselves.
+  // Returns the memory before a decision, for callers that do not use decide().
   ClusterMemory& of(const pb::LoggedDecision& decision);
 
   // Replaces the memory for `decision` by a new one and returns it. Call this if the server rebuilt
@@ -31,7 +32,7 @@ class RecordedMemories {
   ClusterMemory& restart(const pb::LoggedDecision& decision);
 
  private:
-  std::string run_;  // of the server; earlier ones are over
+  std::string run_;  // run of the server to which the memories belong
   std::unordered_map<std::string, std::unique_ptr<ClusterMemory>> memories_;
 };
 

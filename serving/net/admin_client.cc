@@ -18,7 +18,7 @@ grpc::Status call_once(Connections& connections, size_t server, AdminCall call, 
   const auto stub = pb::ModelAdmin::NewStub(connections.channel(server));
   grpc::ClientContext context;
   context.set_deadline(deadline);
-  connections.authorize(context);
+  connections.add_token(context);
   switch (call) {
     case AdminCall::kReload:
       return stub->Reload(&context, {}, &out);
@@ -109,7 +109,7 @@ std::vector<ModelsAnswer> change_models(const ConnectionOptions& options, const 
     const auto stub = pb::ModelAdmin::NewStub(connections.channel(i));
     grpc::ClientContext context;
     context.set_deadline(std::chrono::system_clock::now() + deadline);
-    connections.authorize(context);
+    connections.add_token(context);
     out[i].error = error_text(change_once(*stub, context, change, out[i].models));
   }
   return out;

@@ -30,7 +30,8 @@ struct ModelChange {
   ModelAction action = ModelAction::kList;
   std::string model;   // empty: the server's first
   std::string policy;  // for kLoad
-  // For kUnload, kPromote and kRollBack: of the version that is meant. Another one is refused.
+  // For kUnload, kPromote and kRollBack: digest of the version that is meant. A server with another
+  // version refuses the change.
   std::optional<std::string> expected_digest = {};
   ::yardmaster::v1::Mode mode = ::yardmaster::v1::MODE_ON;  // this and the rest: for kMode
   double share = 0;
@@ -39,7 +40,7 @@ struct ModelChange {
 
 struct ModelsAnswer {
   std::string server;
-  std::string error;  // why it did not answer, or refused the change; empty: it did neither
+  std::string error;  // why the server did not answer or refused the change; empty: success
   ::yardmaster::v1::ListModelsResponse models;
 };
 

@@ -178,7 +178,7 @@ ServedLoad bench_echo_load(const pb::DecideRequest& request, int callers, double
                                           &bench::EchoService::Stub::Echo);
 }
 
-void let_a_second_pass(pb::DecideRequest& cluster) {
+void advance_one_second(pb::DecideRequest& cluster) {
   cluster.set_time_s(cluster.time_s() + 1);
   auto& jobs = *cluster.mutable_jobs();
   for (pb::Job& job : jobs) {
@@ -233,7 +233,7 @@ ServedBench bench_served(const std::string& policy, const pb::DecideRequest& req
   const int warm = calls / 10;
   for (int i = 0; i < calls + warm; ++i) {
     before = whole;
-    let_a_second_pass(whole);
+    advance_one_second(whole);
     whole.set_state_version(before.state_version() + 1);
     std::optional<pb::DecideRequest> delta;
     const double c = timed_ms([&] {

@@ -29,7 +29,7 @@ pb::DecideRequest busy_cluster(int nodes, int waiting);
 
 // Lets a second pass on a busy cluster. A job of 8 GPUs ends, one that waits takes its place, and
 // another is submitted.
-void let_a_second_pass(pb::DecideRequest& cluster);
+void advance_one_second(pb::DecideRequest& cluster);
 
 // Measures the latency of `policy`, which is given as for open_policy(). A second of the cluster's
 // time passes between calls. `deltas`: whether the server gets deltas; the echo gets whole

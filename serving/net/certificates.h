@@ -16,7 +16,7 @@ namespace yard {
 struct TlsFiles {
   std::string cert = {};  // own certificate, then intermediate certificates
   std::string key = {};
-  std::string ca = {};  // CAs for the other side's certificate; empty: none is needed
+  std::string ca = {};  // CAs of the peer; empty: the system's in a client, no check in a server
 };
 
 // The contents of TlsFiles, of which every part fits the others.

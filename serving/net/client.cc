@@ -113,7 +113,7 @@ struct Client::Impl {
       Server& server, ClientMethod<Sent, Received> method, std::shared_ptr<const Sent> message,
       Clock::time_point until, typename ClientCall<Sent, Received>::Ended ended = nullptr) {
     auto out = std::make_shared<ClientCall<Sent, Received>>(calls, std::move(message));
-    connections.authorize(out->context);
+    connections.add_token(out->context);
     start_call(*server.stub, method, out, until, std::move(ended));
     return out;
   }

@@ -85,7 +85,7 @@ std::string Connections::token() {
   return token_;
 }
 
-void Connections::authorize(grpc::ClientContext& context) {
+void Connections::add_token(grpc::ClientContext& context) {
   const std::string sent = token();
   if (!sent.empty()) context.AddMetadata("authorization", "Bearer " + sent);
 }

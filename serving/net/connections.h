@@ -33,7 +33,7 @@ class Connections {
   const std::shared_ptr<grpc::Channel>& channel(size_t server) const { return channels_[server]; }
 
   // Adds the token to a call. A changed token file is read again within about a second.
-  void authorize(grpc::ClientContext& context);
+  void add_token(grpc::ClientContext& context);
 
  private:
   std::string token();

@@ -66,7 +66,7 @@ std::shared_ptr<const Certificates> Credentials::certificates_for_probes(
   return options_.probes_tls == ProbesTls::kOff ? nullptr : certificates_for(address);
 }
 
-bool Credentials::probes_check_clients() const {
+bool Credentials::verifies_probe_clients() const {
   return certificates_ != nullptr && certificates_->verifies_clients() &&
          options_.probes_tls == ProbesTls::kSame;
 }

@@ -42,7 +42,7 @@ class Credentials {
   // Null: no TLS.
   std::shared_ptr<const Certificates> certificates_for(const std::string& address) const;
   std::shared_ptr<const Certificates> certificates_for_probes(const std::string& address) const;
-  bool probes_check_clients() const;
+  bool verifies_probe_clients() const;
 
   // `authorization` is the value of the Authorization header. All functions below are thread-safe.
   Access decide(std::string_view authorization) const;

@@ -15,7 +15,7 @@ pb::ExplainResponse ask_why(const ConnectionOptions& options, const pb::ExplainR
   const auto stub = pb::PolicyService::NewStub(connections.channel(0));
   grpc::ClientContext context;
   context.set_deadline(std::chrono::system_clock::now() + deadline);
-  connections.authorize(context);
+  connections.add_token(context);
   pb::ExplainResponse answer;
   const grpc::Status status = stub->Explain(&context, request, &answer);
   if (status.ok()) return answer;

@@ -10,7 +10,8 @@
 namespace yard {
 
 // Each new connection gets the current identity, and needs a client certificate if `certificates`
-// check clients. The file watcher of gRPC would serve a key that does not fit its certificate.
+// check clients. gRPC's own file watcher is not used, as it would serve a key that does not fit its
+// certificate.
 std::shared_ptr<grpc::ServerCredentials> grpc_credentials(
     std::shared_ptr<const Certificates> certificates);
 

@@ -250,7 +250,7 @@ std::string Metrics::text(const Gauges& now) {
     reloads(f.certificates, now.credentials.certificates);
   }
   reloads(f.tokens, now.credentials.tokens);
-  const ModelStore::Current& current = now.models.current;
+  const ModelStore::ModelVersion& current = now.models.current;
   if (!current.name.empty()) {
     f.serving.Add({{"model", current.name}}).Set(current.model != nullptr ? 1 : 0);
     const auto loads = [&](const char* result) -> Counter& {

@@ -41,10 +41,10 @@ class Metrics {
     int http_connections = 0;
     uint64_t turned_away = 0;  // connections closed at the gRPC port
     size_t memories = 0;       // memories of policies
-    size_t memory_bytes = 0;   // size of all memories
+    size_t memory_bytes = 0;   // size of the policies' memories
     int breaker = 0;           // Breaker::State of the model's breaker
     uint64_t times_breakers_opened = 0;
-    uint64_t repeated = 0;      // requests answered as equal ones were before
+    uint64_t repeated = 0;      // requests that got the answer to an earlier equal one
     uint64_t state_copies = 0;  // deltas for which a state was copied
     Credentials::Status credentials;
     ModelStore::Status models;

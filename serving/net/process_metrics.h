@@ -13,7 +13,8 @@ class ProcessMetrics {
   // Requires: `registry` outlives this.
   explicit ProcessMetrics(prometheus::Registry& registry);
 
-  // Reads the values from /proc. What cannot be read, as without descriptors, keeps its value.
+  // Reads the values from /proc. A metric keeps its value if /proc cannot be read, as when no file
+  // descriptor is left.
   void update();
 
  private:

@@ -258,7 +258,7 @@ grpc::ServerUnaryReactor* PolicyRpc::Register(grpc::CallbackServerContext* conte
   } catch (const InputError& error) {
     callbacks_.refused();
     status = {grpc::StatusCode::INVALID_ARGUMENT, error.what()};
-  } catch (const UnknownEpoch& error) {
+  } catch (const StaleRegistration& error) {
     callbacks_.refused();
     status = {grpc::StatusCode::FAILED_PRECONDITION, error.what()};
   }

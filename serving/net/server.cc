@@ -148,7 +148,7 @@ struct Server::Impl {
                               .address = options.probes,
                               .limits = limits_of_probes(),
                               .certificates = credentials->certificates_for_probes(options.probes),
-                              .check_clients = credentials->probes_check_clients(),
+                              .check_clients = credentials->verifies_probe_clients(),
                               .screen = screen_of(endpoints)},
           handler_of(endpoints));
     }
@@ -259,7 +259,7 @@ struct Server::Impl {
   }
 
   Breaker& breaker() {
-    const ModelStore::Current now = models.first_model_status().current;
+    const ModelStore::ModelVersion now = models.first_model_status().current;
     return engine.breaker_of(now.name, now.digest);
   }
 
@@ -322,13 +322,13 @@ struct Server::Impl {
   std::string metrics_text() {
     return metrics.text({.pending = engine.pending_requests(),
                          .queues = engine.queues(),
-                         .stuck = engine.stuck(),
+                         .stuck = engine.num_stuck(),
                          .ready = !draining.load(),
                          .grpc_connections = main->connections(),
                          .http_connections = http == nullptr ? 0 : http->connections(),
                          .turned_away = main->connections_turned_away(),
-                         .memories = engine.memories().count(),
-                         .memory_bytes = engine.memories().bytes(),
+                         .memories = engine.cluster_memories().count(),
+                         .memory_bytes = engine.cluster_memories().bytes(),
                          .breaker = static_cast<int>(breaker().state(Engine::Clock::now())),
                          .times_breakers_opened = engine.times_breakers_opened(),
                          .repeated = engine.repeated_requests(),
@@ -414,8 +414,8 @@ std::string Server::http_address() const { return impl_->http ? impl_->http->add
 std::string Server::probes_address() const { return impl_->probes ? impl_->probes->address() : ""; }
 std::string Server::admin_address() const { return impl_->admin ? impl_->admin->address() : ""; }
 ModelStore::Status Server::model() const { return impl_->models.first_model_status(); }
-const std::vector<std::string>& Server::not_restored() const {
-  return impl_->models.not_restored();
+const std::vector<std::string>& Server::restore_errors() const {
+  return impl_->models.restore_errors();
 }
 Credentials::Status Server::credentials() const { return impl_->credentials->status(); }
 std::optional<DecisionLog::Counts> Server::log() const { return impl_->log_counts(); }
@@ -425,6 +425,6 @@ std::string Server::why_not_alive() const { return impl_->why_not_alive(); }
 std::string Server::why_must_end() const {
   return impl_->failed_tests.load() < kProbeTries ? "" : impl_->why_not_alive();
 }
-bool Server::has_stuck_policy() const { return impl_->engine.stuck() > 0; }
+bool Server::has_stuck_policy() const { return impl_->engine.num_stuck() > 0; }
 
 }  // namespace yard

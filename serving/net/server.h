@@ -50,7 +50,7 @@ class Server {
   std::string admin_address() const;
   ModelStore::Status model() const;
   // Returns what the file of models kept but could not be restored, and why.
-  const std::vector<std::string>& not_restored() const;
+  const std::vector<std::string>& restore_errors() const;
   std::optional<DecisionLog::Counts> log() const;  // absent if no log is written
 
   Credentials::Status credentials() const;

@@ -38,9 +38,10 @@ const char* name_of(Outcome outcome) {
   return "";
 }
 
-Actor::Actor(const Config& config, Hooks hooks) : config_(config), hooks_(std::move(hooks)) {}
+SlurmCommander::SlurmCommander(const Config& config, Hooks hooks)
+    : config_(config), hooks_(std::move(hooks)) {}
 
-CommandResult Actor::run(std::vector<std::string> argv) const {
+CommandResult SlurmCommander::run(std::vector<std::string> argv) const {
   const std::string name = argv.front();
   if (!config_.bin.empty()) argv.front() = config_.bin + "/" + name;
   CommandResult result = run_command(argv, milliseconds_of(config_.command_timeout_s));
@@ -48,34 +49,36 @@ CommandResult Actor::run(std::vector<std::string> argv) const {
   return result;
 }
 
-CommandResult Actor::list_jobs() const { return run({"squeue", "--json", "--states=all"}); }
+CommandResult SlurmCommander::list_jobs() const {
+  return run({"squeue", "--json", "--states=all"});
+}
 
-CommandResult Actor::list_nodes(bool by_scontrol) const {
+CommandResult SlurmCommander::list_nodes(bool by_scontrol) const {
   if (by_scontrol) return run({"scontrol", "show", "nodes", "--json"});
   return run({"sinfo", "--json"});
 }
 
-CommandResult Actor::show_config() const { return run({"scontrol", "show", "config"}); }
+CommandResult SlurmCommander::show_config() const { return run({"scontrol", "show", "config"}); }
 
-CommandResult Actor::show_partitions() const {
+CommandResult SlurmCommander::show_partitions() const {
   return run({"scontrol", "show", "partition", "--oneliner"});
 }
 
-CommandResult Actor::show_qos() const {
+CommandResult SlurmCommander::show_qos() const {
   return run({"sacctmgr", "--noheader", "--parsable2", "show", "qos", "format=name,preemptmode"});
 }
 
-std::string Actor::why_forbidden(BootClock::time_point until) const {
+std::string SlurmCommander::why_forbidden(BootClock::time_point until) const {
   if (BootClock::now() >= until) return "the listing is too old";
   return hooks_.why_forbidden();
 }
 
-std::string Actor::lease_argument() const {
+std::string SlurmCommander::lease_argument() const {
   return "StartTime=now+" + std::to_string(std::llround(config_.lease_s));
 }
 
-std::string Actor::change_since_listing(const SlurmJob& job, bool pinned,
-                                        ActionResult& result) const {
+std::string SlurmCommander::change_since_listing(const SlurmJob& job, bool pinned,
+                                                 ActionResult& result) const {
   // Columns of fixed width without any text of users.
   constexpr size_t kWidth = 32;
   const CommandResult read = run({"squeue", "--noheader", "--states=all", "--jobs=" + job.id,
@@ -98,8 +101,8 @@ std::string Actor::change_since_listing(const SlurmJob& job, bool pinned,
   return "";
 }
 
-ActionResult Actor::update(const std::vector<std::string>& arguments,
-                           BootClock::time_point until) const {
+ActionResult SlurmCommander::update(const std::vector<std::string>& arguments,
+                                    BootClock::time_point until) const {
   // The last look before the command leaves.
   if (const std::string why = why_forbidden(until); !why.empty()) return forbidden(why);
   std::vector<std::string> argv = {"scontrol"};
@@ -111,8 +114,8 @@ ActionResult Actor::update(const std::vector<std::string>& arguments,
   return {outcome, one_line(sent), sent.elapsed_s};
 }
 
-ActionResult Actor::start(const SlurmJob& job, const std::vector<std::string>& nodes,
-                          const std::string& decision, BootClock::time_point until) const {
+ActionResult SlurmCommander::start(const SlurmJob& job, const std::vector<std::string>& nodes,
+                                   const std::string& decision, BootClock::time_point until) const {
   if (const std::string why = why_forbidden(until); !why.empty()) return forbidden(why);
   ActionResult result;
   if (const std::string change = change_since_listing(job, false, result); !change.empty()) {
@@ -123,7 +126,7 @@ ActionResult Actor::start(const SlurmJob& job, const std::vector<std::string>& n
                 until);
 }
 
-ActionResult Actor::requeue(const SlurmJob& job, BootClock::time_point until) const {
+ActionResult SlurmCommander::requeue(const SlurmJob& job, BootClock::time_point until) const {
   if (const std::string why = why_forbidden(until); !why.empty()) return forbidden(why);
   ActionResult result;
   if (const std::string change = change_since_listing(job, false, result); !change.empty()) {
@@ -132,7 +135,7 @@ ActionResult Actor::requeue(const SlurmJob& job, BootClock::time_point until) co
   return update({"requeue", job.id}, until);
 }
 
-ActionResult Actor::unpin(const SlurmJob& job, BootClock::time_point until) const {
+ActionResult SlurmCommander::unpin(const SlurmJob& job, BootClock::time_point until) const {
   if (const std::string why = why_forbidden(until); !why.empty()) return forbidden(why);
   ActionResult result;
   if (const std::string change = change_since_listing(job, true, result); !change.empty()) {
@@ -143,12 +146,12 @@ ActionResult Actor::unpin(const SlurmJob& job, BootClock::time_point until) cons
                 until);
 }
 
-ActionResult Actor::renew(const std::vector<std::string>& records,
-                          BootClock::time_point until) const {
+ActionResult SlurmCommander::renew(const std::vector<std::string>& records,
+                                   BootClock::time_point until) const {
   return update({"update", "JobId=" + join(records, ","), lease_argument()}, until);
 }
 
-ActionResult Actor::release(const std::vector<std::string>& records) const {
+ActionResult SlurmCommander::release(const std::vector<std::string>& records) const {
   return update(
       {"update", "JobId=" + join(records, ","), "ReqNodeList=", "StartTime=now", "AdminComment="},
       BootClock::time_point::max());

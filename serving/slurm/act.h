@@ -29,7 +29,7 @@ struct ActionResult {
   double elapsed_s = 0;
 };
 
-class Actor {
+class SlurmCommander {
  public:
   struct Hooks {
     // Returns why no command may be sent now, or "" if commands may be sent.
@@ -37,7 +37,7 @@ class Actor {
     // Called after each command, with its name ("squeue") and result.
     std::function<void(const std::string& command, const CommandResult& result)> ran;
   };
-  Actor(const Config& config, Hooks hooks);
+  SlurmCommander(const Config& config, Hooks hooks);
 
   // Commands that only read from Slurm are sent whether or not the agent leads.
   CommandResult list_jobs() const;                   // squeue --json, with jobs that have ended

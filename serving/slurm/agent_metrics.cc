@@ -72,11 +72,11 @@ struct AgentMetrics::Families {
 AgentMetrics::AgentMetrics() : families_(std::make_unique<Families>()) {}
 AgentMetrics::~AgentMetrics() = default;
 
-void AgentMetrics::acted(const std::string& action, const std::string& outcome) {
+void AgentMetrics::count_action(const std::string& action, const std::string& outcome) {
   families_->actions.Add({{"action", action}, {"outcome", outcome}}).Increment();
 }
 
-void AgentMetrics::decided(const std::string& source, const std::string& reason) {
+void AgentMetrics::count_decision(const std::string& source, const std::string& reason) {
   families_->decisions.Add({{"source", source}, {"reason", reason}}).Increment();
 }
 
@@ -87,14 +87,14 @@ void AgentMetrics::ran(const std::string& command, const std::string& result, do
   families_->durations.Add({{"command", command}}, kSeconds).Observe(elapsed_s);
 }
 
-void AgentMetrics::started(const std::string& by) {
+void AgentMetrics::count_start(const std::string& by) {
   families_->starts.Add({{"by", by}}).Increment();
 }
 void AgentMetrics::gap() { families_->gaps.Increment(); }
-void AgentMetrics::failed_listing() { families_->failed_listings.Increment(); }
+void AgentMetrics::count_failed_listing() { families_->failed_listings.Increment(); }
 void AgentMetrics::set_leader(bool leads) { families_->leader.Set(leads ? 1 : 0); }
 
-void AgentMetrics::set_client(const ClientCounts& counts) {
+void AgentMetrics::set_client_counts(const ClientCounts& counts) {
   const auto set = [](Counter& counter, uint64_t value) {
     counter.Increment(static_cast<double>(value) - counter.Value());
   };

@@ -48,7 +48,7 @@ void Config::fields(FieldList& f) {
   f("restore_s", restore_s, 0.0, 86400.0,
     "seconds that a requeued job of up to 8 GPUs takes from its next start until it goes on where "
     "it was");
-  f("restore_large_s", restore_large_s, 0.0, 86400.0, "the same for a job of more than 8 GPUs");
+  f("restore_large_s", restore_large_s, 0.0, 86400.0, "restore_s of a job of more than 8 GPUs");
   f("lock", lock, "folder by which all agents of a cluster elect the agent that acts");
   f("lock_s", lock_s, 2.0, 600.0, "seconds of a leader's silence after which another agent leads");
   f("bin", bin, "folder of squeue, sinfo and scontrol; empty: search PATH");
@@ -81,11 +81,12 @@ Config read_config(const std::string& path, bool acts) {
   }
   // A leader renews its lock between commands, and counts as deposed after half of lock_s.
   expect(config.lock_s >= 3 * config.command_timeout_s, "lock_s",
-         "at least three times command_timeout_s (" + shortest(3 * config.command_timeout_s) + ")",
-         shortest(config.lock_s));
+         "at least three times command_timeout_s (" + shortest_text(3 * config.command_timeout_s) +
+             ")",
+         shortest_text(config.lock_s));
   expect(config.lease_s >= 4 * config.interval_s, "lease_s",
-         "at least four times interval_s (" + shortest(4 * config.interval_s) + ")",
-         shortest(config.lease_s));
+         "at least four times interval_s (" + shortest_text(4 * config.interval_s) + ")",
+         shortest_text(config.lease_s));
   if (acts) expect(!config.lock.empty(), "lock", "a folder for the leader lock", "none");
   return config;
 }

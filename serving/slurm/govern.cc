@@ -38,7 +38,7 @@ bool in_scope(const SlurmJob& job, const ScopeOptions& options) {
   return accounts.empty() || std::ranges::find(accounts, job.account) != accounts.end();
 }
 
-std::string why_left(const SlurmJob& job, int node_gpus, const ScopeOptions& options) {
+std::string why_left_to_slurm(const SlurmJob& job, int node_gpus, const ScopeOptions& options) {
   if (!job.not_understood.empty()) return job.not_understood;
   if (options.needs_lease && !has_lease(job)) return "no_lease";
   std::string reason;

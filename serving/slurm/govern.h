@@ -32,7 +32,7 @@ struct ScopeOptions {
 bool in_scope(const SlurmJob& job, const ScopeOptions& options);
 
 // Returns why a job in scope is left to Slurm; "" if the agent decides on it.
-std::string why_left(const SlurmJob& job, int node_gpus, const ScopeOptions& options);
+std::string why_left_to_slurm(const SlurmJob& job, int node_gpus, const ScopeOptions& options);
 
 // Returns whether the agent may requeue a running job that it governs.
 bool may_preempt(const SlurmJob& job, const Config& config, const SiteConfig& site);

@@ -11,7 +11,7 @@ namespace yard::slurm {
 namespace {
 
 // Returns the names of all records that wait with a lease.
-std::set<std::string> leased_records(const Actor& actor) {
+std::set<std::string> leased_records(const SlurmCommander& actor) {
   const CommandResult listed = actor.list_jobs();
   if (!listed.ok()) throw RunError("squeue --json: " + listed.err);
   Listing listing;
@@ -32,7 +32,8 @@ std::set<std::string> leased_records(const Actor& actor) {
 }  // namespace
 
 Released release_all(const Config& config) {
-  const Actor actor(config, {[] { return std::string(); }, [](const auto&, const auto&) {}});
+  const SlurmCommander actor(config,
+                             {[] { return std::string(); }, [](const auto&, const auto&) {}});
   const std::set<std::string> before = leased_records(actor);
   for (const std::string& record : before) actor.release({record});
   Released out;

@@ -43,7 +43,7 @@ class RunTimes {
 
   // Returns the run time of a job before the run in its record; nothing if listings did not show
   // all its runs.
-  std::optional<double> before_run_s(const SlurmJob& job) const {
+  std::optional<double> earlier_runs_s(const SlurmJob& job) const {
     const auto seen = runs_.find(job.id);
     if (seen == runs_.end()) return job.restarts == 0 ? std::optional(0.0) : std::nullopt;
     const Run& run = seen->second;

@@ -39,7 +39,7 @@ std::string comment_safe(std::string text) {
 
 }  // namespace
 
-SlurmAgent::SlurmAgent(AgentOptions options)
+SlurmAgent::SlurmAgent(SlurmAgentOptions options)
     : options_(std::move(options)),
       config_(options_.config),
       lock_(options_.dry_run ? nullptr
@@ -76,7 +76,7 @@ void SlurmAgent::report_failure(const std::string& what, const std::string& why)
 
 void SlurmAgent::report_action(const char* verb, const std::string& job, const ActionResult& result,
                                nlohmann::ordered_json more) {
-  metrics_.acted(verb, name_of(result.outcome));
+  metrics_.count_action(verb, name_of(result.outcome));
   nlohmann::ordered_json line = {
       {"event", "action"}, {"action", verb}, {"job", job}, {"outcome", name_of(result.outcome)}};
   if (!result.detail.empty()) line["detail"] = escaped_as_utf8(result.detail);
@@ -190,14 +190,14 @@ void SlurmAgent::step() {
         for (const std::string& partition : config_.partitions) serve(listing, partition);
         first_listing_ = false;
       } else {
-        metrics_.failed_listing();
+        metrics_.count_failed_listing();
       }
     }
   } catch (const std::exception& error) {
     report_failure("step", error.what());
   }
   client_.send_outcomes(std::chrono::milliseconds(0));
-  metrics_.set_client(client_.counts());
+  metrics_.set_client_counts(client_.counts());
   last_failures_ = std::exchange(failures_, {});
   stepped_ns_ = BootClock::now().time_since_epoch().count();
 }
@@ -276,7 +276,7 @@ void SlurmAgent::note_starts(const Listing& listing) {
     running.insert(job.run());
     if (first_listing_ || counted_.contains(job.run())) continue;
     const char* by = has_pin(job) ? "agent" : "slurm";
-    metrics_.started(by);
+    metrics_.count_start(by);
     options_.report({{"event", "started"},
                      {"job", job.id},
                      {"restarts", job.restarts},
@@ -294,7 +294,7 @@ void SlurmAgent::note_starts(const Listing& listing) {
 void SlurmAgent::report_ended(const Listing& listing) {
   for (const SlurmJob* job : ended_.update(listing)) {
     if (!options_.dry_run && !has_lease(*job)) continue;
-    const auto outcome = outcome_of(*job, run_times_.before_run_s(*job));
+    const auto outcome = outcome_of(*job, run_times_.earlier_runs_s(*job));
     if (!outcome) continue;
     for (const std::string& partition : config_.partitions) {
       if (!in_scope(*job, {config_, partition, true, now_s_})) continue;
@@ -318,13 +318,13 @@ void SlurmAgent::report_registered(const std::string& server, const pb::Register
 }
 
 void SlurmAgent::avoid(const SlurmJob& job, const std::string& reason) {
-  Avoided& avoided = avoided_[job.id];
+  JobBackoff& avoided = avoided_[job.id];
   avoided.for_s = std::clamp(2 * avoided.for_s, kFirstAvoidS, kMostAvoidS);
   avoided.until = BootClock::now() + duration_of(avoided.for_s);
   avoided.reason = reason;
 }
 
-std::unordered_map<std::string, std::string> SlurmAgent::avoided_now() const {
+std::unordered_map<std::string, std::string> SlurmAgent::jobs_in_backoff() const {
   std::unordered_map<std::string, std::string> out;
   const auto now = BootClock::now();
   for (const auto& [id, avoided] : avoided_) {
@@ -334,7 +334,7 @@ std::unordered_map<std::string, std::string> SlurmAgent::avoided_now() const {
 }
 
 void SlurmAgent::serve(const Listing& listing, const std::string& partition) {
-  const auto avoided = avoided_now();
+  const auto avoided = jobs_in_backoff();
   ClusterSnapshot snapshot =
       make_snapshot({listing, config_, site_, partition, now_s_, !options_.dry_run, in_flight_,
                      run_times_.times_before_restart(), avoided});
@@ -368,7 +368,7 @@ void SlurmAgent::serve(const Listing& listing, const std::string& partition) {
     show();
   }
   const std::string source = pb::Source_Name(answer.source());
-  metrics_.decided(source, pb::Reason_Name(answer.reason()));
+  metrics_.count_decision(source, pb::Reason_Name(answer.reason()));
   nlohmann::ordered_json line = {{"event", "decision"},
                                  {"partition", partition},
                                  {"decision", comment_safe(answer.decision_id())},
@@ -473,7 +473,7 @@ bool SlurmAgent::renew_leases(const ClusterSnapshot& snapshot) {
   for (const auto& [id, job] : snapshot.jobs) {
     if (in_flight_.contains(id)) split.insert(job->record);
   }
-  const auto avoided = avoided_now();
+  const auto avoided = jobs_in_backoff();
   std::vector<std::string> due;
   std::unordered_set<std::string> seen;
   for (const SlurmJob* job : snapshot.waiting) {

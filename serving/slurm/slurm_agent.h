@@ -1,9 +1,10 @@
 // The agent that schedules jobs of a live Slurm cluster. Each step lists the cluster, asks the
 // policy server and sends the resulting commands. The agent trusts each listing, not its memory.
 //
-//   `squeue`, `sinfo` -> Listing -> make_snapshot() -> Client::decide() -> Actor -> `scontrol`.
+//   `squeue`, `sinfo` -> Listing -> make_snapshot() -> Client::decide() -> SlurmCommander ->
+//   `scontrol`.
 //
-// After a failure, the leases of jobs end and leave the jobs to Slurm.
+// If the agent fails, the leases of jobs run out, which leaves the jobs to Slurm.
 #pragma once
 
 #include <atomic>
@@ -27,7 +28,7 @@
 
 namespace yard::slurm {
 
-struct AgentOptions {
+struct SlurmAgentOptions {
   Config config;
   bool dry_run = false;
   // Called with one JSON object for each event: a decision, action, start or failure.
@@ -37,7 +38,7 @@ struct AgentOptions {
 class SlurmAgent {
  public:
   // Throws InputError for an address, fallback or lock folder that cannot be used.
-  explicit SlurmAgent(AgentOptions options);
+  explicit SlurmAgent(SlurmAgentOptions options);
   ~SlurmAgent();
 
   // Lists the cluster once and acts on it. Failures of Slurm or the server throw no exception.
@@ -52,7 +53,7 @@ class SlurmAgent {
   nlohmann::ordered_json dry_run_gains() const { return gains_.summary(); }
 
  private:
-  struct Avoided {
+  struct JobBackoff {
     double for_s = 0;
     BootClock::time_point until;
     std::string reason;
@@ -79,17 +80,17 @@ class SlurmAgent {
              const std::string& decision);
   bool renew_leases(const ClusterSnapshot& snapshot);
   void avoid(const SlurmJob& job, const std::string& reason);
-  std::unordered_map<std::string, std::string> avoided_now() const;
+  std::unordered_map<std::string, std::string> jobs_in_backoff() const;
   void report_action(const char* verb, const std::string& job, const ActionResult& result,
                      nlohmann::ordered_json more = {});
   void report_failure(const std::string& what, const std::string& why);
 
-  const AgentOptions options_;
+  const SlurmAgentOptions options_;
   const Config& config_;
   AgentMetrics metrics_;
   ExecutionGapDetector detector_;
   std::unique_ptr<LeaderLock> lock_;
-  Actor actor_;
+  SlurmCommander actor_;
   Client client_;
   DryRunGains gains_;
 
@@ -103,7 +104,7 @@ class SlurmAgent {
   InFlightJobs in_flight_;
   RunTimes run_times_;
   EndedJobs ended_;
-  std::unordered_map<std::string, Avoided> avoided_;
+  std::unordered_map<std::string, JobBackoff> avoided_;
   std::unordered_set<std::string> counted_;  // jobs whose start was reported
   bool first_listing_ = true;
   std::unordered_set<std::string> failures_, last_failures_;  // failures of this and the last step

@@ -105,7 +105,7 @@ class SnapshotMaker {
   }
 
   void add_job(const SlurmJob& job) {
-    std::string why = why_left(job, node_gpus_, options_);
+    std::string why = why_left_to_slurm(job, node_gpus_, options_);
     const auto flight = in_.in_flight.find(job.id);
     const bool starting = flight != in_.in_flight.end() && flight->second.verb == pb::START;
     if (why.empty() && job.waits() && !starting) {

@@ -1,5 +1,5 @@
-// Turns a listing into a request to the policy server. The snapshot is without GPUs of jobs that
-// the agent does not understand or did not start.
+// Turns a listing into a request to the policy server. The snapshot leaves out the GPUs of jobs
+// that the agent does not understand or did not start.
 #pragma once
 
 #include <map>

@@ -68,7 +68,7 @@ std::vector<ClusterMemory::EnteredJob> ClusterMemory::enter_jobs(const Snapshot&
                                                                  std::vector<KnownJob>& gone) {
   const std::vector<Job>& jobs = snapshot.jobs();
   std::vector<const LiveJob*> live_of_row(jobs.size(), nullptr);
-  for (const LiveJob& live : snapshot.live()) {
+  for (const LiveJob& live : snapshot.live_jobs()) {
     if (live.phase != Phase::kDone) live_of_row[static_cast<size_t>(live.job)] = &live;
   }
   std::vector<EnteredJob> out(jobs.size());
@@ -103,8 +103,8 @@ std::vector<ClusterMemory::EnteredJob> ClusterMemory::enter_jobs(const Snapshot&
 
 // Returns the jobs that have ended since the last snapshot, by their ends. A job that is gone but
 // not listed as finished is taken to have run until now.
-std::vector<ClusterMemory::GoneJob> ClusterMemory::end_jobs(const Snapshot& snapshot,
-                                                            std::vector<KnownJob>&& gone) {
+std::vector<ClusterMemory::GoneJob> ClusterMemory::list_ended_jobs(const Snapshot& snapshot,
+                                                                   std::vector<KnownJob>&& gone) {
   std::ranges::sort(gone, {}, &KnownJob::serial);
   // A finished job may come without an id.
   const auto by_request = [](const Job& job) {
@@ -131,7 +131,7 @@ std::vector<ClusterMemory::GoneJob> ClusterMemory::end_jobs(const Snapshot& snap
     return known->slot == kNone ? nullptr : known;
   };
   std::vector<GoneJob> out;
-  for (const LiveJob& live : snapshot.live()) {
+  for (const LiveJob& live : snapshot.live_jobs()) {
     if (live.phase != Phase::kDone) break;  // those that have finished come first
     if (KnownJob* known = gone_job(live.job); known != nullptr) {
       out.push_back(
@@ -158,7 +158,7 @@ std::vector<ClusterMemory::GoneJob> ClusterMemory::end_jobs(const Snapshot& snap
 // that agrees.
 void ClusterMemory::rank_queue(const Snapshot& snapshot, const std::vector<EnteredJob>& of_row) {
   int64_t last = -1;
-  for (const LiveJob& live : snapshot.live()) {
+  for (const LiveJob& live : snapshot.live_jobs()) {
     if (live.phase == Phase::kDone) continue;
     KnownJob& known = *of_row[static_cast<size_t>(live.job)].known;
     const bool waits = live.phase == Phase::kWaiting;
@@ -181,7 +181,7 @@ SnapshotState ClusterMemory::next_state(const Snapshot& snapshot) {
   ++snapshots_;
   std::vector<KnownJob> gone;
   const std::vector<EnteredJob> of_row = enter_jobs(snapshot, gone);
-  std::vector<GoneJob> ended = end_jobs(snapshot, std::move(gone));
+  std::vector<GoneJob> ended = list_ended_jobs(snapshot, std::move(gone));
   rank_queue(snapshot, of_row);
 
   // The table has the rows of the snapshot and those of jobs that it no longer lists.
@@ -243,7 +243,7 @@ SnapshotState ClusterMemory::next_state(const Snapshot& snapshot) {
   reserve_first_slots(fixed, s, high_water_);
   for (const GoneJob& one : ended) restore_job(fixed, s, one.live, one.slot);
   in_slot_.assign(static_cast<size_t>(high_water_), nullptr);
-  for (const LiveJob& live : snapshot.live()) {
+  for (const LiveJob& live : snapshot.live_jobs()) {
     const auto row = static_cast<size_t>(live.job);
     KnownJob* known = of_row[row].known;
     if (known == nullptr) continue;

@@ -55,9 +55,9 @@ class ClusterMemory {
   ClusterMemory(const ClusterMemory&) = delete;
 
   // Returns the state of the next snapshot. A job keeps its slot. A job counts as changed unless it
-  // is as the policy's plan for the last snapshot left it. A job that is gone has finished; a job
-  // listed as finished counts once. The memory begins anew if the last snapshot is newer than
-  // `snapshot` or has none of its nodes.
+  // is as the policy's plan for the last snapshot left it. A job that is gone counts as finished,
+  // and only once if the snapshot also lists it as finished. The memory begins anew if the last
+  // snapshot is newer than `snapshot` or has none of its nodes.
   SnapshotState next_state(const Snapshot& snapshot);
 
   // Prepares a memory of `bytes` bytes for a decision on `state`. Keeps the first `lasting` bytes
@@ -100,7 +100,7 @@ class ClusterMemory {
   bool shares_node_with_last(const Snapshot& snapshot) const;
   int32_t take_slot();
   std::vector<EnteredJob> enter_jobs(const Snapshot& snapshot, std::vector<KnownJob>& gone);
-  std::vector<GoneJob> end_jobs(const Snapshot& snapshot, std::vector<KnownJob>&& gone);
+  std::vector<GoneJob> list_ended_jobs(const Snapshot& snapshot, std::vector<KnownJob>&& gone);
   void rank_queue(const Snapshot& snapshot, const std::vector<EnteredJob>& of_row);
   bool make_room(const SimModel& fixed);
 
@@ -113,8 +113,8 @@ class ClusterMemory {
   int32_t high_water_ = 0;
   std::vector<int32_t> free_slots_;
   std::unordered_map<std::string, KnownJob> jobs_;  // by id
-  std::vector<KnownJob*> in_slot_;                  // jobs of the last state
-  std::vector<std::string> some_nodes_;             // names of nodes in the last snapshot
+  std::vector<KnownJob*> in_slot_;                  // jobs of the last state, by slot
+  std::vector<std::string> some_nodes_;             // names of some nodes in the last snapshot
   JobNames names_;
   Memory memory_;
   size_t lasting_bytes_ = 0;

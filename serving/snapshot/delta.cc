@@ -130,7 +130,7 @@ void replace_head(pb::DecideRequest& state, const pb::DecideRequest& delta) {
 
 }  // namespace
 
-void change_state(pb::DecideRequest& state, const pb::DecideRequest& delta) {
+void apply_delta_in_place(pb::DecideRequest& state, const pb::DecideRequest& delta) {
   const RecordChanges nodes("nodes", delta.nodes(), delta.removed_nodes(), name_of);
   const RecordChanges jobs("jobs", delta.jobs(), delta.removed_jobs(), id_of);
   {
@@ -168,7 +168,7 @@ std::shared_ptr<pb::DecideRequest> copy_state(const pb::DecideRequest& state) {
 std::shared_ptr<pb::DecideRequest> apply_delta(const pb::DecideRequest& base,
                                                const pb::DecideRequest& delta) {
   std::shared_ptr<pb::DecideRequest> out = copy_state(base);
-  change_state(*out, delta);
+  apply_delta_in_place(*out, delta);
   return out;
 }
 
@@ -264,8 +264,8 @@ class DeltaWriter {
     return after_.has_costs();
   }
 
-  // Lists the records that change_state() has to replace, add and remove. Records in another order
-  // than before are removed and added at the end, like new ones.
+  // Lists the records that apply_delta_in_place() has to replace, add and remove. Records in
+  // another order than before are removed and added at the end, like new ones.
   template <class Records, class KeyOf>
   bool write_records(const Records& before, const Records& after, KeyOf key_of, Records& changes,
                      google::protobuf::RepeatedPtrField<std::string>& removed) {

@@ -11,17 +11,18 @@ namespace yard {
 // Largest number of finished jobs that a state keeps. The oldest jobs are dropped first.
 inline constexpr int kMaxKeptFinished = 4096;
 
-// Changes a state by a delta. A node or job in the delta replaces the state's one of that name or
-// id, or comes last if the state has none or the delta removes it. Running jobs not in the delta
-// run on. GPU types, tenants and costs stay, unless the delta has any. Finished jobs of the delta
-// are added to the state's. All other fields are the delta's. Throws InputError, with the state as
-// it was, if the delta has a node or job twice. Requires: the state has each node and job once.
-void change_state(pb::DecideRequest& state, const pb::DecideRequest& delta);
+// Changes a state by a delta. A node or job in the delta replaces the one with its name or id in
+// the state. It is appended if the state has none or the delta also removes the old one. Running
+// jobs not in the delta run on. GPU types, tenants and costs stay, unless the delta has any.
+// Finished jobs of the delta are added to the state's. All other fields are the delta's. Throws
+// InputError, with the state as it was, if the delta has a node or job twice. Requires: the state
+// has each node and job once.
+void apply_delta_in_place(pb::DecideRequest& state, const pb::DecideRequest& delta);
 
-// Returns a copy on an arena of its own, which is cheap to make.
+// Returns a copy on an arena of its own, which makes copying cheap.
 std::shared_ptr<pb::DecideRequest> copy_state(const pb::DecideRequest& state);
 
-// Returns a copy of `base` changed by `delta`, as change_state() does.
+// Returns a copy of `base` changed by `delta`, as apply_delta_in_place() does.
 std::shared_ptr<pb::DecideRequest> apply_delta(const pb::DecideRequest& base,
                                                const pb::DecideRequest& delta);
 

@@ -91,7 +91,7 @@ class Exporter {
         vacating.set_until_s(seconds(until_us));
       }
     }
-    const Costs& costs = view_.costs();
+    const PreemptionCosts& costs = view_.preemption_costs();
     pb::Costs& entry = *out_.mutable_costs();
     entry.set_save_s(seconds(costs.save_us));
     entry.set_restore_s(seconds(costs.restore_us));

@@ -98,11 +98,11 @@ std::string read_dues(const pb::Job& entry, Job& job) {
     const auto at_us = seconds_to_us(due.at_s());
     if (!at_us) return invalid_seconds_text("dues.at_s", due.at_s());
     const double value = due.has_value() ? due.value() : 1;
-    if (!within(value, 1e9)) return expected("a value from 0 to 1e9", shortest(value));
+    if (!within(value, 1e9)) return expected("a value from 0 to 1e9", shortest_text(value));
     const Deadline read{*at_us - job.submit_us, value};
     if (!job.dues.empty() &&
         (read.within_us <= job.dues.back().within_us || read.value > job.dues.back().value)) {
-      return expected("deadlines by rising time and falling value", shortest(due.at_s()));
+      return expected("deadlines by rising time and falling value", shortest_text(due.at_s()));
     }
     job.dues.push_back(read);
   }
@@ -115,7 +115,7 @@ std::string read_training(const pb::Job& entry, Job& job) {
     return expected("a batch_size of at most 1e9", std::to_string(entry.batch_size()));
   }
   for (const double value : {entry.iterations(), entry.done_iterations(), entry.iteration_ms()}) {
-    if (!within(value, 1e15)) return expected("iterations from 0 to 1e15", shortest(value));
+    if (!within(value, 1e15)) return expected("iterations from 0 to 1e15", shortest_text(value));
   }
   job.model = entry.model();
   job.batch_size = static_cast<int32_t>(entry.batch_size());
@@ -138,7 +138,7 @@ std::string read_job_features(const pb::Job& entry, Job& job) {
   if (std::string flaw = read_dues(entry, job); !flaw.empty()) return flaw;
   if (std::string flaw = read_training(entry, job); !flaw.empty()) return flaw;
   if (entry.has_weight() && !within(entry.weight(), 1e9)) {
-    return expected("a weight from 0 to 1e9", shortest(entry.weight()));
+    return expected("a weight from 0 to 1e9", shortest_text(entry.weight()));
   }
   job.gpu_types.assign(entry.gpu_types().begin(), entry.gpu_types().end());
   job.tenant = entry.tenant();
@@ -180,7 +180,7 @@ GpuType read_gpu_type(const pb::GpuType& entry, Quarantine& quarantine) {
   if (is_valid_speed(entry.speed())) {
     out.speed = entry.speed();
   } else {
-    set_aside(expected("a speed from 0.001 to 1000", shortest(entry.speed())) +
+    set_aside(expected("a speed from 0.001 to 1000", shortest_text(entry.speed())) +
               "; it counts as the reference type");
   }
   if (entry.speed_of_model_size() > kMaxModelSpeeds) {
@@ -193,9 +193,10 @@ GpuType read_gpu_type(const pb::GpuType& entry, Quarantine& quarantine) {
       out.speed_of_model.try_emplace(one.model(), one.speed());
       continue;
     }
-    set_aside(expected("models with a speed from 0.001 to 1000",
-                       "model '" + shortened(one.model()) + "' with " + shortest(one.speed())) +
-              "; that model has the speed of the type");
+    set_aside(
+        expected("models with a speed from 0.001 to 1000",
+                 "model '" + shortened(one.model()) + "' with " + shortest_text(one.speed())) +
+        "; that model has the speed of the type");
   }
   // More memory than any GPU has, or none: not given.
   if (entry.mem_gib() > 0 && entry.mem_gib() <= kMostGib) out.mem_gib = entry.mem_gib();
@@ -205,14 +206,14 @@ GpuType read_gpu_type(const pb::GpuType& entry, Quarantine& quarantine) {
 
 std::string flaw_of_node_features(const pb::Node& entry, const SnapshotTenants& tenants) {
   if (!within(entry.cpus(), kMostCores)) {
-    return expected("cpus from 0 to a million", shortest(entry.cpus()));
+    return expected("cpus from 0 to a million", shortest_text(entry.cpus()));
   }
   if (!within(entry.mem_gib(), kMostGib)) {
-    return expected("mem_gib from 0 to a million", shortest(entry.mem_gib()));
+    return expected("mem_gib from 0 to a million", shortest_text(entry.mem_gib()));
   }
   const bool overloads = entry.has_cpu_overload();
   if (overloads && !(entry.cpu_overload() >= 1 && entry.cpu_overload() <= 1000)) {
-    return expected("a cpu_overload from 1 to 1000", shortest(entry.cpu_overload()));
+    return expected("a cpu_overload from 1 to 1000", shortest_text(entry.cpu_overload()));
   }
   if (!entry.tenant().empty() && tenants.find(entry.tenant()) == kNoTenant) {
     return expected("a tenant that `tenants` lists", "'" + shortened(entry.tenant()) + "'");
@@ -253,7 +254,8 @@ SnapshotTenants::SnapshotTenants(const pb::DecideRequest& request) {
       throw InputError(where, "unique names", entry.name().empty() ? "none" : "a duplicate");
     }
     const double weight = entry.has_weight() ? entry.weight() : 1;
-    if (!within(weight, 1e9)) throw InputError(where, "a weight from 0 to 1e9", shortest(weight));
+    if (!within(weight, 1e9))
+      throw InputError(where, "a weight from 0 to 1e9", shortest_text(weight));
     const int64_t priority = entry.priority();
     static constexpr int64_t kMostPriority = std::numeric_limits<int32_t>::max();
     list_.push_back(

@@ -22,7 +22,7 @@ std::optional<int64_t> seconds_to_us(double seconds) {
 
 std::string invalid_seconds_text(const char* what, double seconds) {
   return std::string("expected ") + what + " from 0 to 1e10 seconds, got " +
-         (std::isnan(seconds) ? "NaN" : shortest(seconds));
+         (std::isnan(seconds) ? "NaN" : shortest_text(seconds));
 }
 
 GpuLedger::GpuLedger(const pb::DecideRequest& request, int64_t now_us,

@@ -1,5 +1,5 @@
-// Records which job holds which GPUs of a snapshot's nodes. Two jobs that claim one GPU
-// throw InputError. A claim that is invalid in another way holds what GPUs it can.
+// Records which job holds which GPUs of a snapshot's nodes. Throws InputError if two jobs claim the
+// same GPU. A claim that is invalid in another way holds what GPUs it can.
 #pragma once
 
 #include <array>
@@ -33,7 +33,8 @@ class GpuLedger {
   // an index in the request's jobs. Bits of masks are GPU numbers of the request.
   void claim_named_gpus(int job, std::vector<LivePart>& parts);
   void claim_unnamed_gpus(int job, bool is_invalid, std::vector<LivePart>& parts);
-  // Enters the GPUs of a stopping job, after all other jobs. Returns what is invalid about them.
+  // Enters the GPUs of a stopping job, once the GPUs of all other jobs are entered. Returns what is
+  // invalid about these GPUs, or "" if nothing is.
   std::string add_vacating_gpus(int job, int64_t until_us);
 
   // Returns whether the node's features are valid.
@@ -49,7 +50,8 @@ class GpuLedger {
   }
   // Returns the mask with the usable GPUs renumbered without gaps.
   uint64_t renumbered_without_gaps(int32_t node, uint64_t mask) const;
-  // Returns, by GPU number, when stopping jobs leave the GPU; now or earlier: none is on the GPU.
+  // Returns, by GPU number, when stopping jobs leave the GPU; a time not after now means that no
+  // stopping job is on it.
   const std::array<int64_t, kMaxNodeGpus>& until_us(int32_t node) const {
     return nodes_[node].until_us;
   }

@@ -87,7 +87,7 @@ class Guard {
       return "it starts " + std::to_string(started_.size()) + " jobs, of at most " +
              std::to_string(request_.max_starts());
     }
-    const int64_t most = bounds_.max_gpus_of(request_);
+    const int64_t most = bounds_.max_preempted_gpus(request_);
     if (preempted_gpus_ > most && (preempted_jobs_ > 1 || most == 0)) {
       return "it preempts jobs with " + std::to_string(preempted_gpus_) + " GPUs, of at most " +
              std::to_string(most);
@@ -165,7 +165,7 @@ class Guard {
 
   std::string check_preempt(const pb::Job& job, const pb::Action& action) {
     if (!holds(job)) return "it holds no GPUs";
-    if (bounds_.pins(job)) return "it is pinned";
+    if (bounds_.is_pinned(job)) return "it is pinned";
     if (action.pieces_size() > 0) return "a preemption must not name GPUs";
     if (started_.contains(job.id())) return "already started by an earlier action";
     if (!preempted_.insert(job.id()).second) return "preempted twice";

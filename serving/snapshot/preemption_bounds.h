@@ -25,7 +25,7 @@ struct PreemptionBounds {
   // single job may have more, unless `max_gpus` is 0.
   int64_t max_gpus = std::numeric_limits<int64_t>::max();
 
-  int64_t max_gpus_of(const pb::DecideRequest& request) const {
+  int64_t max_preempted_gpus(const pb::DecideRequest& request) const {
     return request.has_max_preempted_gpus()
                ? std::min<int64_t>(max_gpus, request.max_preempted_gpus())
                : max_gpus;
@@ -33,7 +33,7 @@ struct PreemptionBounds {
   bool preempts(const pb::Job& job) const {
     return job.preempting() || (!preempting.empty() && preempting.contains(job.id()));
   }
-  bool pins(const pb::Job& job) const {
+  bool is_pinned(const pb::Job& job) const {
     return job.pinned() || (!pinned.empty() && pinned.contains(job.id()));
   }
 };

@@ -98,14 +98,14 @@ class Decision {
   }
 
   bool may_preempt_too_much() const {
-    const int64_t most = snapshot_.bounds().max_gpus_of(request_);
+    const int64_t most = snapshot_.bounds().max_preempted_gpus(request_);
     return most > 0 && most < view_.total_gpus() - view_.free_gpus();
   }
 
   // If the plan preempts too much, restores the state before it, with all jobs pinned but the first
   // ones that it preempts.
   bool pin_beyond_the_limit(const Plan& plan, const std::vector<std::byte>& before) {
-    const int64_t most = snapshot_.bounds().max_gpus_of(request_);
+    const int64_t most = snapshot_.bounds().max_preempted_gpus(request_);
     int64_t kept_gpus = 0, all_gpus = 0;
     std::vector<int32_t> kept;
     bool too_much = false;

@@ -61,7 +61,7 @@ ServedDecider::ServedDecider(const Policy& policy, const ClusterSpec& cluster,
 void ServedDecider::note_ended(const View& view) {
   ended_.clear();
   for (int32_t i = 0; i < view.num_changed(); ++i) {
-    const int32_t slot = view.changed(i);
+    const int32_t slot = view.changed_slot(i);
     if (!view.finished(slot)) continue;
     ended_.push_back(
         {view.serial(slot), view.now_us(), view.attained_us(slot), view.work_done_us(slot)});
@@ -80,7 +80,7 @@ void ServedDecider::decide(const View& view, Draft& draft) {
   const Snapshot snapshot(*state_);
   const PolicyResult result = run_policy(policy_, snapshot, *state_, Tracing::kNone, &memory_);
   if (result.reason != pb::NONE) {
-    throw RunError("--served: no answer of the policy at " + shortest(state_->time_s()) +
+    throw RunError("--served: no answer of the policy at " + shortest_text(state_->time_s()) +
                    " s: " + pb::Reason_Name(result.reason) + ", " + result.detail);
   }
   apply(view, result.response, draft);

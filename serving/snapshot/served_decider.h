@@ -1,5 +1,6 @@
-// Runs a policy in a simulation as a server would, without a network. Changes become deltas, the
-// policy sees the full snapshot and its memory of the cluster, and the guard checks its answer.
+// Runs a policy in a simulation as a server would, but without network traffic. Changes become
+// deltas, the policy sees the full snapshot and its memory of the cluster, and the guard checks its
+// answer.
 #pragma once
 
 #include <cstdint>

@@ -89,7 +89,7 @@ class SnapshotReader {
     }
     if (!starts) throw InputError("allowed", "START in the list", "only PREEMPT");
     // With nothing left to preempt, only what an earlier answer preempted may still be.
-    pins_all_ = out_.bounds_.max_gpus_of(request_) == 0;
+    pins_all_ = out_.bounds_.max_preempted_gpus(request_) == 0;
     if (!pins_all_) return;
     may_preempt_ &= std::ranges::any_of(
         request_.jobs(), [&](const pb::Job& job) { return out_.bounds_.preempts(job); });
@@ -107,8 +107,8 @@ class SnapshotReader {
   int64_t past_us(const char* what, double seconds) {
     const int64_t at_us = us(what, seconds);
     if (at_us > now_us_ + kSkewUs) {
-      odd_ = std::string("expected ") + what + " up to time_s (" + shortest(request_.time_s()) +
-             "), got " + shortest(seconds);
+      odd_ = std::string("expected ") + what + " up to time_s (" +
+             shortest_text(request_.time_s()) + "), got " + shortest_text(seconds);
     }
     return std::min(at_us, now_us_);
   }
@@ -211,7 +211,7 @@ class SnapshotReader {
     for (const bool is_odd : {false, true}) {
       for_each(false, [&](const pb::Job& entry, int i, LiveJob& live, const std::string& why) {
         if (why.empty() != is_odd) gpus_.claim_unnamed_gpus(i, is_odd, live.parts);
-        live.pinned = out_.bounds_.pins(entry) || !may_preempt_ ||
+        live.pinned = out_.bounds_.is_pinned(entry) || !may_preempt_ ||
                       gpus_.uses_failed_gpus(live.parts) ||
                       (pins_all_ && !out_.bounds_.preempts(entry));
       });
@@ -301,7 +301,7 @@ class SnapshotReader {
     const int64_t there_us = now_us_ - row.job.submit_us;
     if (live.attained_us > there_us + std::max(kSkewUs, there_us / 100)) {
       odd_ = "expected attained_s of at most the time since submit_s, got " +
-             shortest(entry.attained_s());
+             shortest_text(entry.attained_s());
     }
     live.attained_us = std::min(live.attained_us, there_us);
     // It may have been suspended since: then it counts as running for what it attained.
@@ -360,8 +360,8 @@ class SnapshotReader {
     return spec;
   }
 
-  Costs read_costs() const {
-    Costs costs;
+  PreemptionCosts read_costs() const {
+    PreemptionCosts costs;
     if (!request_.has_costs()) return costs;
     const pb::Costs& entry = request_.costs();
     costs.save_us = checked_us("costs", "save_s", entry.save_s());

@@ -41,7 +41,7 @@ class Snapshot {
   Snapshot(const Snapshot&) = delete;
 
   int64_t now_us() const { return now_us_; }
-  const Costs& costs() const { return costs_; }
+  const PreemptionCosts& costs() const { return costs_; }
   const AllowedActions& allowed_actions() const { return allows_; }
   const PreemptionBounds& bounds() const { return bounds_; }
   const Quarantine& quarantine() const { return quarantine_; }
@@ -56,7 +56,7 @@ class Snapshot {
   const std::vector<Job>& jobs() const { return jobs_; }
   // Returns finished jobs by end time, then jobs that hold GPUs or stop, then waiting jobs in the
   // order of the queue. LiveJob::job is an index in jobs().
-  const std::vector<LiveJob>& live() const { return live_; }
+  const std::vector<LiveJob>& live_jobs() const { return live_; }
   // Returns the index in the request's jobs of the job in a row; kNone if the job has finished.
   int32_t request_index(int32_t row) const { return request_index_[static_cast<size_t>(row)]; }
   // Requires: `entry` is an index in the request's jobs.
@@ -79,10 +79,10 @@ class Snapshot {
   std::vector<Job> jobs_;
   std::vector<LiveJob> live_;
   std::vector<VacatingGpu> vacating_;
-  Costs costs_;
+  PreemptionCosts costs_;
   AllowedActions allows_;
   ClusterSpec cluster_;
-  // A vector of one element, which is made when the whole request has been read.
+  // Empty until the whole request has been read, then a single table.
   std::vector<SpecTable> spec_table_;
 
   friend class SnapshotReader;

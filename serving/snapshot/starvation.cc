@@ -41,7 +41,7 @@ bool may_start_alone(const pb::Job& job, const pb::DecideRequest& request) {
 // Indices of the waiting jobs that were not set aside.
 std::vector<int32_t> waiting(const Snapshot& snapshot) {
   std::vector<int32_t> out;
-  for (const LiveJob& one : snapshot.live()) {
+  for (const LiveJob& one : snapshot.live_jobs()) {
     const int32_t entry = snapshot.request_index(one.job);
     if (entry != kNone && snapshot.waits(entry)) out.push_back(entry);
   }

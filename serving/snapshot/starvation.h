@@ -21,8 +21,8 @@ const pb::Job* starved_job(const Snapshot& snapshot, const pb::DecideRequest& re
 // another job or because of a tenant's limit. Requires: `snapshot` was made of `request`.
 pb::DecideRequest without_blocked_jobs(const Snapshot& snapshot, const pb::DecideRequest& request);
 
-// Runs a heuristic that places jobs which have waited too long, without jobs that hold up others
-// in vain. Requires: `request` is the snapshot's.
+// Runs `heuristic`, which starts jobs that have waited too long, on the request without blocked
+// jobs. Requires: `request` is the snapshot's.
 PolicyResult run_without_blocked_jobs(const Policy& heuristic, const Snapshot& snapshot,
                                       const pb::DecideRequest& request);
 

@@ -6,7 +6,8 @@
 
 namespace yard {
 
-// Returns the workload without records that were set aside: the same as of a View on the cluster.
+// Returns the figures without records that were set aside; they equal those of a View of the same
+// cluster.
 WorkloadFigures workload_of(const Snapshot& snapshot);
 
 }  // namespace yard

@@ -157,7 +157,7 @@ TEST(Dl2, ActionsSetJobSizes) {
     SceneRunner runner(scene, policy);
     runner.advance();
     runner.decide();
-    const int32_t slot = runner.view().held(0);
+    const int32_t slot = runner.view().holder_slot(0);
     return std::pair(runner.view().held_tasks(slot, 1), runner.view().held_tasks(slot, 0));
   };
   constexpr int kNoOp = 90;

@@ -50,14 +50,14 @@ class Placing final : public Policy {
       }
       if (begun == kNone) left = view.total_requested_tasks(slot);
       begun = slot;
-      const int32_t held = view.num_held();
+      const int32_t held = view.num_holders();
       steps.apply(action, draft);
       ++tasks_;
       if (--left == 0) {
-        EXPECT_EQ(view.num_held(), held + 1);
+        EXPECT_EQ(view.num_holders(), held + 1);
         begun = kNone;
       } else {
-        EXPECT_EQ(view.num_held(), held);
+        EXPECT_EQ(view.num_holders(), held);
       }
     }
     EXPECT_EQ(begun, kNone);

@@ -55,7 +55,8 @@ class Bandit : public ::testing::Test {
   std::vector<float> probabilities() {
     torch::NoGradGuard no_grad;
     const auto p =
-        torch::softmax(net_->logits(current_batch(env_, std::vector<int32_t>{0})), 0).contiguous();
+        torch::softmax(net_->logits(current_observation_batch(env_, std::vector<int32_t>{0})), 0)
+            .contiguous();
     std::vector<float> out(dispatcher::kActions);
     std::copy_n(p.data_ptr<float>(), p.numel() - 1, out.begin());
     out[dispatcher::kNothing] = p[p.numel() - 1].item<float>();
@@ -110,7 +111,7 @@ TEST_F(Bandit, CriticLearnsItsTarget) {
   config_.max_grad_norm = 1e9;
   update("ppo");
   torch::NoGradGuard no_grad;
-  const auto value = net_->value(current_batch(env_, std::vector<int32_t>{0}));
+  const auto value = net_->value(current_observation_batch(env_, std::vector<int32_t>{0}));
   EXPECT_NEAR(value.item<float>(), -1.5, 0.1);
 }
 

@@ -69,7 +69,7 @@ class TableWorlds final : public VectorEnv {
   void begin_next_episodes() override {
     for (size_t n = 0; n < worlds_.size(); ++n) begin(n);
   }
-  int env_specs() const override { return static_cast<int>(env_specs_.size()); }
+  int num_env_specs() const override { return static_cast<int>(env_specs_.size()); }
   void select_env_spec(int env_spec) override { selected_env_spec_ = env_spec; }
   bool is_done(int world) const override {
     return worlds_[static_cast<size_t>(world)].is_done != 0;

@@ -48,15 +48,15 @@ TEST(Text, ParseDoubleNeedsACompleteFiniteNumber) {
 }
 
 TEST(Text, ShortestRoundTripsEveryBitPattern) {
-  EXPECT_EQ(shortest(0.1), "0.1");
-  EXPECT_EQ(shortest(0.1f), "0.1");
-  EXPECT_EQ(shortest(100.0), "100");
+  EXPECT_EQ(shortest_text(0.1), "0.1");
+  EXPECT_EQ(shortest_text(0.1f), "0.1");
+  EXPECT_EQ(shortest_text(100.0), "100");
   Rng rng(1);
   for (int i = 0; i < 100000; ++i) {
     const double x = std::bit_cast<double>(rng.next64());
     if (!std::isfinite(x)) continue;
-    const auto back = parse_double(shortest(x));
-    ASSERT_TRUE(back) << shortest(x);
+    const auto back = parse_double(shortest_text(x));
+    ASSERT_TRUE(back) << shortest_text(x);
     ASSERT_EQ(std::bit_cast<uint64_t>(*back), std::bit_cast<uint64_t>(x));
   }
 }

@@ -411,7 +411,7 @@ TEST(BatchEnv, PlaysJobStages) {
     jobs[j].groups = {first, second};
     jobs[j].gpus *= 2;
   }
-  const Stages stages = split_stages(jobs);
+  const StageJobs stages = split_stages(jobs);
   ASSERT_EQ(stages.jobs.size(), 80u);
   const Scene scene("2x8", stages.jobs);
   BatchEnv env(scene.fixed(), scene.workload(), small(2));

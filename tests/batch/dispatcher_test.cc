@@ -220,7 +220,7 @@ TEST(Dispatcher, FullWindowKeepsTheBestJobs) {
 }
 
 // The defaults of the settings.
-const RunTimes kRunTimes{0.7F, 0.9F, 0.6F};
+const RunTimeModel kRunTimes{0.7F, 0.9F, 0.6F};
 constexpr float kSiblingPrior = 0.5F;
 
 // Expected rows: computed for each job separately and sorted with the standard library.
@@ -257,8 +257,8 @@ TEST_P(Rows, MatchAFullSortByIndex) {
       [&](const View& view, const ObservedState& observed) {
         const UserHistory history(memory->data() + 2 * sizeof(int32_t));
         std::vector<Indexed> held, waiting;
-        for (int32_t i = 0; preempt && i < view.num_held(); ++i) {
-          held.push_back(indexed(view, history, view.held(i)));
+        for (int32_t i = 0; preempt && i < view.num_holders(); ++i) {
+          held.push_back(indexed(view, history, view.holder_slot(i)));
         }
         for (int32_t slot = view.queue_head(); slot != kNone; slot = view.queue_next(slot)) {
           waiting.push_back(indexed(view, history, slot));
@@ -324,7 +324,7 @@ TEST(Candidates, AreRebuiltFromEmptyMemory) {
     for (int32_t i = 0; i < candidates.size(); ++i) listed.push_back(candidates[i].slot);
     std::sort(listed.begin(), listed.end());
     std::vector<int32_t> live;
-    for (int32_t i = 0; i < view.num_held(); ++i) live.push_back(view.held(i));
+    for (int32_t i = 0; i < view.num_holders(); ++i) live.push_back(view.holder_slot(i));
     for (int32_t slot = view.queue_head(); slot != kNone; slot = view.queue_next(slot)) {
       live.push_back(slot);
     }

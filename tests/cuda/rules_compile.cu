@@ -25,27 +25,27 @@ __device__ void decide(const SimModel& fixed, const View& view, SimState& s, Rng
     start(fixed, s, slot, pieces, n, exchange);
   }
   int32_t oldest = kNone;
-  for (int32_t i = 0; i < view.num_held(); ++i) {
-    const int32_t slot = view.held(i);
+  for (int32_t i = 0; i < view.num_holders(); ++i) {
+    const int32_t slot = view.holder_slot(i);
     if (oldest == kNone || view.attained_us(slot) > view.attained_us(oldest)) oldest = slot;
   }
   if (view.num_waiting() > 0 && oldest != kNone && legal_preempt(fixed, s, oldest)) {
     preempt(fixed, s, oldest);
   }
-  if (oldest != kNone && legal_end(fixed, s, oldest)) end_early(fixed, s, oldest);
+  if (oldest != kNone && legal_end_early(fixed, s, oldest)) end_early(fixed, s, oldest);
 }
 
 // Calls every query of a view.
 __device__ double read_all(const View& view) {
   double sum = static_cast<double>(view.now_us()) + view.total_gpus() + view.free_gpus() +
-               view.num_live() + view.slot_high_water() + view.num_slots() + view.costs().restore(8) +
+               view.num_live() + view.slot_high_water() + view.num_slots() + view.preemption_costs().restore(8) +
                static_cast<int>(view.level());
   for (int32_t slot = view.queue_head(); slot != kNone; slot = view.queue_next(slot)) {
     sum += view.queue_rank(slot) + view.request_class(slot) + view.preemptible(slot);
   }
   for (int32_t node = 0; node < view.spec().num_nodes; ++node) sum += view.node_free_gpus(node);
   for (int32_t i = 0; i < view.num_changed(); ++i) {
-    const int32_t slot = view.changed(i);
+    const int32_t slot = view.changed_slot(i);
     const JobRef ref = view.ref(slot);
     if (view.may_end_early(slot)) sum += view.sufficient_metric(slot) - view.training_metric_now(slot);
     sum += ref.generation + view.serial(slot) + view.user(slot) + view.submit_us(slot) +

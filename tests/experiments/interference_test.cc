@@ -38,8 +38,8 @@ class FitObserver {
       predictions_.resize(static_cast<size_t>(view.num_slots()));
     }
     learned(view).begin(start);
-    for (int32_t i = 0; i < view.num_held(); ++i) {
-      const int32_t slot = view.held(i);
+    for (int32_t i = 0; i < view.num_holders(); ++i) {
+      const int32_t slot = view.holder_slot(i);
       const Prediction& b = predictions_[static_cast<size_t>(slot)];
       const auto ran = static_cast<double>(view.attained_us(slot) - b.attained_us);
       const auto worked = static_cast<double>(view.work_done_in_whole_us(slot) - b.worked_us);
@@ -54,8 +54,8 @@ class FitObserver {
   void scan(const View& view, const TermsOf& terms_of) {
     learned(view).scan(view, terms_of);
     for (Prediction& b : predictions_) b.runs = false;
-    for (int32_t i = 0; i < view.num_held(); ++i) {
-      const int32_t slot = view.held(i);
+    for (int32_t i = 0; i < view.num_holders(); ++i) {
+      const int32_t slot = view.holder_slot(i);
       if (view.phase(slot) != Phase::kRunning) continue;
       predictions_[static_cast<size_t>(slot)] = {
           learned(view).predicted_time_per_work(terms_of(slot)), view.attained_us(slot),

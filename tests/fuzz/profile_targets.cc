@@ -137,7 +137,7 @@ bool try_rates(std::string_view text) {
     const JobGoodputs* job = rates->find(trim(split(line, ',').front()));
     if (job == nullptr) continue;
     YARD_CHECK(job->num_epochs() > 0 && !job->placements.empty(), "a job without rates");
-    YARD_CHECK(std::isfinite(job->isolated_run_s()), "time alone");
+    YARD_CHECK(std::isfinite(job->isolated_run_s_on_fewest_nodes()), "time alone");
   }
   return true;
 }

@@ -108,8 +108,8 @@ struct PeriodicPreempter final : Decider {
     const Piece first{0, 1}, second{1, 1};
     if (view.num_waiting() > 0)
       draft.start(view.queue_head(), stops % 2 == 0 ? &first : &second, 1);
-    if (view.num_held() > 0 && stops < 3) {
-      const int32_t slot = view.held(0);
+    if (view.num_holders() > 0 && stops < 3) {
+      const int32_t slot = view.holder_slot(0);
       const bool due = view.now_us() - view.phase_or_rate_since_us(slot) >= every_us;
       if (view.phase(slot) == Phase::kRunning && due && draft.preempt(slot)) {
         ++stops;

@@ -34,16 +34,16 @@ constexpr int kCases = 150;
 
 TEST(BruteForce, MatchesHandComputedOptima) {
   // 4 s, then 1 s at 1: preempt the long one. JCT 5 + 1.
-  EXPECT_EQ(BestSchedule({{0, 1, 4}, {1, 1, 1}}, 1).total(), 6);
+  EXPECT_EQ(OptimalScheduleSearch({{0, 1, 4}, {1, 1, 1}}, 1).total(), 6);
   // A gang of two and two singles on two GPUs: singles first. JCT 1 + 1 + 3.
-  EXPECT_EQ(BestSchedule({{0, 2, 2}, {0, 1, 1}, {0, 1, 1}}, 2).total(), 5);
+  EXPECT_EQ(OptimalScheduleSearch({{0, 2, 2}, {0, 1, 1}, {0, 1, 1}}, 2).total(), 5);
 }
 
 TEST(BruteForce, SrtfIsOptimalOnOneGpu) {
   const auto srtf = make_policy("srtf");
   for (uint64_t i = 0; i < kCases; ++i) {
     const auto jobs = draw_tiny_jobs(Rng(31).split(i), 1, false);
-    ASSERT_EQ(total_s("1x1", jobs, *srtf), BestSchedule(jobs, 1).total()) << "case " << i;
+    ASSERT_EQ(total_s("1x1", jobs, *srtf), OptimalScheduleSearch(jobs, 1).total()) << "case " << i;
   }
 }
 
@@ -51,7 +51,7 @@ TEST(BruteForce, SjfIsOptimalOnOneGpuForSimultaneousJobs) {
   const auto sjf = make_policy("sjf");
   for (uint64_t i = 0; i < kCases; ++i) {
     const auto jobs = draw_tiny_jobs(Rng(32).split(i), 1, true);
-    ASSERT_EQ(total_s("1x1", jobs, *sjf), BestSchedule(jobs, 1).total()) << "case " << i;
+    ASSERT_EQ(total_s("1x1", jobs, *sjf), OptimalScheduleSearch(jobs, 1).total()) << "case " << i;
   }
 }
 
@@ -66,7 +66,8 @@ TEST(BruteForce, NoPolicyBeatsTheBestSchedule) {
       const int32_t gpus = load_cluster(cluster).total_gpus();
       for (uint64_t i = 0; i < kCases / 5; ++i) {
         const auto jobs = draw_tiny_jobs(Rng(33).split(i), static_cast<uint32_t>(gpus), false);
-        const int total = total_s(cluster, jobs, *policy), best = BestSchedule(jobs, gpus).total();
+        const int total = total_s(cluster, jobs, *policy),
+                  best = OptimalScheduleSearch(jobs, gpus).total();
         ASSERT_GE(total, best) << cluster << ", case " << i;
         worse += total > best;
       }

@@ -109,7 +109,7 @@ TEST_P(EveryPolicy, RefusesUnknownSettings) {
 
 // The runner checks legality and invariants at every event.
 TEST_P(EveryPolicy, FinishesEveryJobDeterministically) {
-  for (const Costs& costs : {Costs{}, no_costs()}) {
+  for (const PreemptionCosts& costs : {PreemptionCosts{}, no_costs()}) {
     const Scene scene(kCluster, crowd(1), costs);
     SceneRunner first(scene, *policy_), second(scene, *policy_);
     const std::vector<TimedPlan> recorded = record_decisions(first);

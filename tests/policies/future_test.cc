@@ -234,9 +234,9 @@ TEST(Cheats, UsingFutureRepairsIsDetected) {
 TEST(Cheats, LearningFromUnfinishedRunTimesIsDetected) {
   const Cheat cheat([](const View& view, int32_t slot) {
     double sum_us = 0;
-    for (int32_t i = 0; i < view.num_held(); ++i) {
-      if (view.user(view.held(i)) == view.user(slot)) {
-        sum_us += static_cast<double>(leaked_truth.work_us[view.serial(view.held(i))]);
+    for (int32_t i = 0; i < view.num_holders(); ++i) {
+      if (view.user(view.holder_slot(i)) == view.user(slot)) {
+        sum_us += static_cast<double>(leaked_truth.work_us[view.serial(view.holder_slot(i))]);
       }
     }
     return sum_us;

@@ -90,7 +90,7 @@ TEST_P(Metamorphic, TimeUnitDoesNotMatter) {
       if (job.restore_us > 0) job.restore_us *= 2;
     }
     for (Fault& f : world.faults) f.at_us *= 2, f.until_us *= 2, f.notice_us *= 2;
-    Costs& c = world.costs;
+    PreemptionCosts& c = world.costs;
     for (int64_t* us : {&c.save_us, &c.restore_us, &c.restore_large_us, &c.checkpoint_us}) *us *= 2;
     expect_same(before, play(world, policy_ + twice), 2);
     if (HasFatalFailure()) return;

@@ -329,7 +329,7 @@ TEST(MlfH, TasksGoToTheServerNearestTheIdeal) {
   SceneRunner runner(scene, *scheduler);
   for (int event = 0; event < 3; ++event) runner.step();
   for (int32_t i = 0; i < 3; ++i) {
-    const int32_t slot = runner.view().held(i);
+    const int32_t slot = runner.view().holder_slot(i);
     for (int32_t p = runner.view().first_part(slot); p != kNone; p = runner.view().next_part(p)) {
       EXPECT_EQ(runner.view().part_node(p), runner.view().serial(slot));
     }

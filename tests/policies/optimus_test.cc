@@ -118,8 +118,8 @@ TEST(Optimus, WorkLeftFollowsFromMeasuredLosses) {
   SceneRunner runner(scene, *policy);
   std::vector<int> held(2, 0);
   while (runner.step() && runner.view().now_us() <= 700 * kSecond) {
-    for (int32_t i = 0; i < runner.view().num_held(); ++i) {
-      const int32_t slot = runner.view().held(i);
+    for (int32_t i = 0; i < runner.view().num_holders(); ++i) {
+      const int32_t slot = runner.view().holder_slot(i);
       held[static_cast<size_t>(runner.view().serial(slot))] = runner.view().held_tasks(slot, 0);
     }
   }

@@ -229,7 +229,7 @@ TEST_P(PolicyWithTenants, KeepsTenantsWithinTheirLimit) {
   SceneRunner runner(scene, *policy);
   ASSERT_TRUE(runner.step());
   EXPECT_EQ(runner.view().gpus_held_by_tenant(0), 2);
-  EXPECT_EQ(runner.view().num_held(), GetParam() == "fifo" ? 1 : 4) << "fifo: all wait for a";
+  EXPECT_EQ(runner.view().num_holders(), GetParam() == "fifo" ? 1 : 4) << "fifo: all wait for a";
   runner.play();
   EXPECT_FALSE(runner.failed());
 }

@@ -58,7 +58,7 @@ TEST(Afs, NextGpuMinimisesTheSumOfEnds) {
   ClusterSpec cluster = two_racks();
   cluster.nodes.resize(1);
   cluster.nodes[0].gpus = 8;
-  for (TierSpec& tier : cluster.tiers) tier = {24, 25, 1};
+  for (NetworkTierSpec& tier : cluster.tiers) tier = {24, 25, 1};
   Rng rng(7);
   int longer_first = 0, decided = 0;
   for (int trial = 0; trial < 60; ++trial) {
@@ -112,8 +112,8 @@ TEST(OwnNode, TasksFollowTheirOwnJob) {
     SceneRunner runner(scene, *scheduler);
     for (int event = 0; event < 3; ++event) EXPECT_TRUE(runner.step());
     std::vector<std::vector<int>> out(3, std::vector<int>(2, 0));
-    for (int32_t i = 0; i < runner.view().num_held(); ++i) {
-      const int32_t slot = runner.view().held(i);
+    for (int32_t i = 0; i < runner.view().num_holders(); ++i) {
+      const int32_t slot = runner.view().holder_slot(i);
       for (int32_t p = runner.view().first_part(slot); p != kNone; p = runner.view().next_part(p)) {
         out[static_cast<size_t>(runner.view().serial(slot))]
            [static_cast<size_t>(runner.view().part_node(p))] += runner.view().part_tasks(p);
@@ -136,7 +136,7 @@ TEST(OwnNode, TasksFollowTheirOwnJob) {
 // long    10,000, of the fourth: waits for `short`, is slowed by `middle`, then runs alone
 TEST(ExchangeSjf, MatchesHandComputation) {
   ClusterSpec cluster = load_cluster("3x2");
-  for (TierSpec& tier : cluster.tiers) tier = {8, 0, 1};
+  for (NetworkTierSpec& tier : cluster.tiers) tier = {8, 0, 1};
   cluster.tiers[static_cast<size_t>(Tier::kIsland)] = {8000, 0, 1};
   cluster.tiers[static_cast<size_t>(Tier::kNode)] = {8000, 0, 1};
   cluster.models["even"] = {.gradient_mib = 1e9 / (1024 * 1024), .step_ms = 99};

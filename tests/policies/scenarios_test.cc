@@ -28,7 +28,7 @@ namespace {
 
 struct Scenario {
   std::string cluster, policy;
-  Costs costs;
+  PreemptionCosts costs;
   std::vector<Job> jobs;
   std::vector<std::string> table;  // rows: "id start end wait preemptions"
 };
@@ -39,7 +39,7 @@ int64_t seconds(const std::string& where, const std::string& word) {
   return *us;
 }
 
-Costs costs_of(const std::string& where, const std::vector<std::string>& words) {
+PreemptionCosts costs_of(const std::string& where, const std::vector<std::string>& words) {
   if (words.size() == 2 && words[1] == "none") return no_costs();
   if (words.size() == 2 && words[1] == "default") return {};
   if (words.size() != 4) throw InputError(where, "none, default or three times", "something else");

@@ -50,8 +50,8 @@ std::map<std::string, int> held_at(const Scene& scene, const std::string& policy
   while (runner.step()) {
     if (runner.view().now_us() > until_us) break;
     out.clear();
-    for (int32_t i = 0; i < runner.view().num_held(); ++i) {
-      const int32_t slot = runner.view().held(i);
+    for (int32_t i = 0; i < runner.view().num_holders(); ++i) {
+      const int32_t slot = runner.view().holder_slot(i);
       const Job& job = scene.jobs()[static_cast<size_t>(runner.view().serial(slot))];
       out[job.tenant + job.user] += runner.view().gpus(slot);
     }

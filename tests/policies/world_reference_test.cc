@@ -64,7 +64,7 @@ reference::SpeedBook slow_speeds(const RandomSpeeds& speeds) {
 }
 
 reference::SlowWorld slow(const RandomWorld& world) {
-  const Costs& c = world.costs;
+  const PreemptionCosts& c = world.costs;
   reference::SlowWorld out{
       world.cluster,
       world.jobs,

@@ -29,7 +29,7 @@ double SpeedBook::beside(int kind, int other, int type) const {
 // Uplink capacity of each node, rack and pod; 0 if not given. A rack's uplink has the sum of its
 // nodes' capacity divided by its oversubscription; a pod likewise.
 std::map<Link, int64_t> link_capacities(const ClusterSpec& spec) {
-  const auto of_tier = [&](Tier t) -> const TierSpec& {
+  const auto of_tier = [&](Tier t) -> const NetworkTierSpec& {
     return spec.tiers[static_cast<size_t>(t)];
   };
   const auto smaller = [](double a, double b) {  // of the given ones

@@ -129,9 +129,9 @@ TEST(Registrations, ASilentManagersTermExpires) {
   pb::DecideRequest decide;
   decide.set_cluster("lab");
   decide.set_epoch(all.add(request, now));
-  all.limit_request(decide, now + std::chrono::minutes(8));
+  all.restrict_to_capabilities(decide, now + std::chrono::minutes(8));
   request.set_term(1);
-  EXPECT_THROW(all.add(request, now + std::chrono::minutes(17)), UnknownEpoch);
+  EXPECT_THROW(all.add(request, now + std::chrono::minutes(17)), StaleRegistration);
   EXPECT_GT(all.add(request, now + std::chrono::minutes(19)), decide.epoch());
 }
 
@@ -145,7 +145,7 @@ TEST(Registrations, AManagerWithoutATermDoesNotEndTheTermOfAnother) {
   request.clear_term();
   all.add(request, now + std::chrono::minutes(1));
   request.set_term(6);
-  EXPECT_THROW(all.add(request, now + std::chrono::minutes(2)), UnknownEpoch);
+  EXPECT_THROW(all.add(request, now + std::chrono::minutes(2)), StaleRegistration);
 }
 
 TEST_F(ClientManager, OutcomesWaitForAServer) {

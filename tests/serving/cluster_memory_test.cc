@@ -21,7 +21,7 @@ std::multiset<std::string> changes(const SnapshotState& live, const pb::DecideRe
   const View view(live.fixed(), live.state(), InformationLevel::kBlind);
   std::multiset<std::string> out;
   for (int32_t i = 0; i < view.num_changed(); ++i) {
-    const int32_t slot = view.changed(i), entry = live.request_index(slot);
+    const int32_t slot = view.changed_slot(i), entry = live.request_index(slot);
     out.insert((entry == kNone ? "" : request.jobs(entry).id() + " ") +
                kPhases[static_cast<size_t>(view.phase(slot))]);
   }
@@ -168,8 +168,8 @@ TEST_F(Memories, KnowsJobsThatNeverRan) {
   SnapshotState live = memory.next_state(snapshot);
   const View view(live.fixed(), live.state(), InformationLevel::kBlind);
   ASSERT_EQ(view.num_changed(), 1);
-  EXPECT_TRUE(view.finished(view.changed(0)));
-  EXPECT_FALSE(view.ended_after_running(view.changed(0)));
+  EXPECT_TRUE(view.finished(view.changed_slot(0)));
+  EXPECT_FALSE(view.ended_after_running(view.changed_slot(0)));
 }
 
 TEST_F(Memories, AnotherJobMayTakeOverAnId) {

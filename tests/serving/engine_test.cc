@@ -102,7 +102,7 @@ TEST(Engine, RemembersClustersAndFollowsDeltas) {
   request.set_cluster("lab");
   request.set_state_version(1);
   EXPECT_TRUE(ask_engine(fixture.engine, request).rebuilt());
-  EXPECT_EQ(fixture.engine.memories().count(), 1U);
+  EXPECT_EQ(fixture.engine.cluster_memories().count(), 1U);
   pb::DecideRequest delta;
   delta.set_cluster("lab");
   delta.set_time_s(request.time_s() + 1);
@@ -120,7 +120,7 @@ TEST(Engine, RemembersClustersAndFollowsDeltas) {
   EXPECT_NE(lost.detail().find("send a full snapshot"), std::string::npos);
   request.set_cluster("other");
   EXPECT_TRUE(ask_engine(fixture.engine, request).rebuilt());
-  EXPECT_EQ(fixture.engine.memories().count(), 2U);
+  EXPECT_EQ(fixture.engine.cluster_memories().count(), 2U);
 }
 
 TEST(Engine, FallsBackOnOversizedRequests) {
@@ -169,10 +169,10 @@ TEST(Engine, HangingPolicyCostsDeadlinesUntilTheQueueIsFull) {
     }
   }
   EXPECT_EQ(late, 2);
-  EXPECT_EQ(fixture->engine.stuck(), 2);
+  EXPECT_EQ(fixture->engine.num_stuck(), 2);
   // The threads return, and the policy answers again.
   stop_hanging();
-  while (fixture->engine.stuck() > 0) std::this_thread::yield();
+  while (fixture->engine.num_stuck() > 0) std::this_thread::yield();
   EXPECT_EQ(ask_engine(fixture->engine, full_cluster()).source(), pb::POLICY);
   start_hanging();
   expect_heuristic(ask_engine(fixture->engine, full_cluster()), pb::DEADLINE);
@@ -187,7 +187,7 @@ TEST(Engine, CallersDeadlineIsRespected) {
   expect_heuristic(ask_engine(fixture.engine, request, std::chrono::milliseconds(100)),
                    pb::DEADLINE);
   stop_hanging();
-  while (fixture.engine.stuck() > 0) std::this_thread::yield();
+  while (fixture.engine.num_stuck() > 0) std::this_thread::yield();
   start_hanging();
   request.set_budget_ms(50);
   expect_heuristic(ask_engine(fixture.engine, request), pb::DEADLINE);

@@ -59,7 +59,7 @@ TEST(Features, ReachTheTables) {
     const View served(live.fixed(), live.state(), InformationLevel::kBlind);
     const View& own = runner.view();
     ASSERT_EQ(served.num_blocked_by_dependencies(), own.num_blocked_by_dependencies());
-    ASSERT_EQ(served.num_held(), own.num_held());
+    ASSERT_EQ(served.num_holders(), own.num_holders());
     ASSERT_EQ(served.num_tenants(), 2);
     for (int32_t t = 0; t < 2; ++t) {
       EXPECT_EQ(served.gpus_held_by_tenant(t), own.gpus_held_by_tenant(t));

@@ -73,9 +73,9 @@ TEST(Guard, RefusesToEndAJob) {
   const SnapshotState live = known.next_state(snapshot);
   const View view(live.fixed(), live.state(), InformationLevel::kBlind);
   Plan plan;
-  for (int32_t i = 0; i < view.num_held(); ++i) {
-    EXPECT_FALSE(view.may_end_early(view.held(i)));
-    plan.edits = {{Verb::kEnd, view.ref(view.held(i))}};
+  for (int32_t i = 0; i < view.num_holders(); ++i) {
+    EXPECT_FALSE(view.may_end_early(view.holder_slot(i)));
+    plan.edits = {{Verb::kEnd, view.ref(view.holder_slot(i))}};
     pb::DecideResponse response;
     snapshot.write(live, plan, response);
     ASSERT_EQ(response.actions_size(), 1);

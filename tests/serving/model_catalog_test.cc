@@ -193,7 +193,7 @@ class KeptModels : public ::testing::Test {
 TEST_F(KeptModels, OutliveARestart) {
   {
     ModelCatalog models = open();
-    EXPECT_EQ(models.not_restored(), std::vector<std::string>());
+    EXPECT_EQ(models.restore_errors(), std::vector<std::string>());
     models.load_candidate("main", "greedy");
     models.set_mode(mode(pb::MODE_CANARY, 0.25, 100));
     pb::SetModeRequest off = mode(pb::MODE_OFF);
@@ -202,7 +202,7 @@ TEST_F(KeptModels, OutliveARestart) {
   }
   {
     ModelCatalog models = open();
-    EXPECT_EQ(models.not_restored(), std::vector<std::string>());
+    EXPECT_EQ(models.restore_errors(), std::vector<std::string>());
     const pb::ModelStatus main = models.list()[0];
     EXPECT_EQ(main.mode(), pb::MODE_CANARY);
     EXPECT_EQ(main.share(), 0.25);
@@ -233,8 +233,8 @@ TEST_F(KeptModels, SaysWhatItCannotRestore) {
   std::filesystem::resize_file(folder / "model.safetensors", 9);
   {
     const ModelCatalog models = open();
-    ASSERT_EQ(models.not_restored().size(), 1u);
-    const std::string& why = models.not_restored()[0];
+    ASSERT_EQ(models.restore_errors().size(), 1u);
+    const std::string& why = models.restore_errors()[0];
     EXPECT_NE(why.find("model 'main': its candidate '" + candidate + "': MODEL_CORRUPT"),
               std::string::npos)
         << why;
@@ -242,7 +242,7 @@ TEST_F(KeptModels, SaysWhatItCannotRestore) {
     EXPECT_EQ(models.list()[1].candidate().policy(), "greedy");
   }
   EXPECT_EQ(
-      open("srsf-history").not_restored(),
+      open("srsf-history").restore_errors(),
       std::vector<std::string>{"model 'main': the options now name 'srsf-history', not 'las'"});
   {
     ModelCatalog models = open();
@@ -250,11 +250,11 @@ TEST_F(KeptModels, SaysWhatItCannotRestore) {
   }
   EXPECT_EQ(open("srsf-history").list()[0].mode(), pb::MODE_OFF) << "what is off stays off";
   const ModelCatalog one({{"las", "other"}}, file());
-  EXPECT_EQ(one.not_restored(), (std::vector<std::string>{"model 'main' is no longer served",
-                                                          "model 'batch' is no longer served"}));
+  EXPECT_EQ(one.restore_errors(), (std::vector<std::string>{"model 'main' is no longer served",
+                                                            "model 'batch' is no longer served"}));
   std::ofstream(file()) << "{\"models\": [{\"name\": 7}]}";
-  ASSERT_EQ(open().not_restored().size(), 1u);
-  EXPECT_NE(open().not_restored()[0].find(file() + ": expected models as a server has kept them"),
+  ASSERT_EQ(open().restore_errors().size(), 1u);
+  EXPECT_NE(open().restore_errors()[0].find(file() + ": expected models as a server has kept them"),
             std::string::npos);
 }
 

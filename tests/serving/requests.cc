@@ -170,7 +170,7 @@ std::string lines_of(const pb::DecideResponse& response) {
     }
     out += "\n";
   }
-  if (response.has_wake_after_s()) out += "wake " + shortest(response.wake_after_s()) + "\n";
+  if (response.has_wake_after_s()) out += "wake " + shortest_text(response.wake_after_s()) + "\n";
   return out;
 }
 

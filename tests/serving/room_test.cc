@@ -11,8 +11,8 @@
 namespace yard::testing {
 namespace {
 
-RoomNode room_node(const std::string& name, int32_t gpus, const std::vector<int32_t>& jobs) {
-  RoomNode out{name, gpus, {}};
+NodeWithJobs room_node(const std::string& name, int32_t gpus, const std::vector<int32_t>& jobs) {
+  NodeWithJobs out{name, gpus, {}};
   for (const int32_t held : jobs) {
     out.jobs.push_back({name + "-" + std::to_string(out.jobs.size()), held});
     out.free -= held;
@@ -21,7 +21,7 @@ RoomNode room_node(const std::string& name, int32_t gpus, const std::vector<int3
 }
 
 // The fewest GPUs moved by trying each node for each job; -1: there is no way.
-int32_t fewest_by_trial(const std::vector<RoomNode>& nodes, int32_t gpus) {
+int32_t fewest_by_trial(const std::vector<NodeWithJobs>& nodes, int32_t gpus) {
   struct At {
     size_t node;
     int32_t gpus;
@@ -30,7 +30,7 @@ int32_t fewest_by_trial(const std::vector<RoomNode>& nodes, int32_t gpus) {
   std::vector<int32_t> sizes;
   for (size_t i = 0; i < nodes.size(); ++i) {
     int32_t size = nodes[i].free;
-    for (const RoomJob& job : nodes[i].jobs) {
+    for (const PlacedJob& job : nodes[i].jobs) {
       size += job.gpus;
       jobs.push_back({i, job.gpus});
     }
@@ -55,9 +55,10 @@ int32_t fewest_by_trial(const std::vector<RoomNode>& nodes, int32_t gpus) {
 }
 
 // Carries the moves out; fails if a node gets more than it has.
-void expect_room(const std::vector<RoomNode>& nodes, const RoomSearchResult& room, int32_t gpus) {
+void expect_room(const std::vector<NodeWithJobs>& nodes, const RoomSearchResult& room,
+                 int32_t gpus) {
   std::map<std::string, int32_t> free;
-  for (const RoomNode& node : nodes) free[node.name] = node.free;
+  for (const NodeWithJobs& node : nodes) free[node.name] = node.free;
   int32_t moved = 0;
   for (const JobRelocation& move : room.moves) {
     free[move.from] += move.gpus;
@@ -71,8 +72,8 @@ void expect_room(const std::vector<RoomNode>& nodes, const RoomSearchResult& roo
 }
 
 TEST(Room, OfTheIssue) {
-  const std::vector<RoomNode> nodes = {room_node("a", 8, {4, 2, 1}), room_node("b", 8, {4, 1, 1}),
-                                       room_node("c", 8, {7})};
+  const std::vector<NodeWithJobs> nodes = {room_node("a", 8, {4, 2, 1}),
+                                           room_node("b", 8, {4, 1, 1}), room_node("c", 8, {7})};
   const RoomSearchResult room = moves_that_make_room(nodes, 4);
   ASSERT_TRUE(room.found && room.proven);
   EXPECT_EQ(room.node, "b");
@@ -91,8 +92,8 @@ TEST(Room, NothingMovesIfItFits) {
 
 TEST(Room, MovesAlongAChain) {
   // The job of 3 has to leave, fits only where the 2 is, and that fits where 2 are free.
-  std::vector<RoomNode> nodes = {room_node("a", 8, {3, 4}), room_node("b", 8, {5, 2}),
-                                 room_node("c", 8, {6})};
+  std::vector<NodeWithJobs> nodes = {room_node("a", 8, {3, 4}), room_node("b", 8, {5, 2}),
+                                     room_node("c", 8, {6})};
   nodes[0].jobs[1].movable = nodes[1].jobs[0].movable = nodes[2].jobs[0].movable = false;
   const RoomSearchResult room = moves_that_make_room(nodes, 4);
   ASSERT_TRUE(room.found && room.proven);
@@ -106,9 +107,9 @@ TEST(Room, SaysThatThereIsNone) {
       moves_that_make_room({room_node("a", 8, {7}), room_node("b", 8, {7})}, 3);
   EXPECT_FALSE(small.found);
   EXPECT_TRUE(small.proven);
-  std::vector<RoomNode> pinned = {room_node("a", 8, {2, 4}), room_node("b", 8, {6})};
-  for (RoomNode& node : pinned) {
-    for (RoomJob& job : node.jobs) job.movable = false;
+  std::vector<NodeWithJobs> pinned = {room_node("a", 8, {2, 4}), room_node("b", 8, {6})};
+  for (NodeWithJobs& node : pinned) {
+    for (PlacedJob& job : node.jobs) job.movable = false;
   }
   EXPECT_FALSE(moves_that_make_room(pinned, 4).found);
 }
@@ -117,7 +118,7 @@ TEST(Room, FewestGpusAsByTrial) {
   Rng rng(41);
   int found = 0;
   for (int trial = 0; trial < 300; ++trial) {
-    std::vector<RoomNode> nodes;
+    std::vector<NodeWithJobs> nodes;
     for (int n = 0; n < 3; ++n) {
       std::vector<int32_t> jobs;
       int32_t left = 8;
@@ -142,7 +143,7 @@ TEST(Room, FewestGpusAsByTrial) {
 
 TEST(Room, LargeClustersEndInBoundedTime) {
   Rng rng(7);
-  std::vector<RoomNode> nodes;
+  std::vector<NodeWithJobs> nodes;
   for (int n = 0; n < 1000; ++n) {
     nodes.push_back(
         room_node("n" + std::to_string(n), 8,

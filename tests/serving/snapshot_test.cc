@@ -254,7 +254,7 @@ TEST(Snapshot, KeepsTheGpusOfOddJobs) {
   const View view(live.fixed(), live.state(), InformationLevel::kBlind);
   EXPECT_EQ(view.node_free_gpus(0), 4);
   int pinned = 0;
-  for (const int32_t slot : view.held()) pinned += !view.preemptible(slot);
+  for (const int32_t slot : view.holder_slots()) pinned += !view.preemptible(slot);
   EXPECT_EQ(pinned, 1);
 }
 
@@ -325,10 +325,10 @@ TEST(Snapshot, ExcludesGpusThatAreDown) {
   const SnapshotState live = known.next_state(snapshot);
   EXPECT_EQ(broken_invariant(live.fixed(), live.state()), "");
   const View view(live.fixed(), live.state(), InformationLevel::kBlind);
-  ASSERT_EQ(view.num_held(), 1);
+  ASSERT_EQ(view.num_holders(), 1);
   // GPU 2 is the third of seven, GPU 7 the last. A job on a GPU that is down cannot be preempted.
-  EXPECT_EQ(view.part_mask(view.first_part(view.held(0))), uint64_t{0b1000100});
-  EXPECT_FALSE(view.preemptible(view.held(0)));
+  EXPECT_EQ(view.part_mask(view.first_part(view.holder_slot(0))), uint64_t{0b1000100});
+  EXPECT_FALSE(view.preemptible(view.holder_slot(0)));
 }
 
 TEST(Snapshot, PinsJobsThatMayNotBePreempted) {

@@ -176,7 +176,7 @@ TEST(WorkPool, HangingWorkBlocksItsThreadOnly) {
     const auto never = pool.submit({"a", 1, [] { ADD_FAILURE(); }, [] { ADD_FAILURE(); }});
     pool.submit({"a", 1, [] { ADD_FAILURE(); }, [&] { dropped.add("at the end"); }});
     for (const auto& ticket : tickets) ticket->abandon();
-    EXPECT_EQ(pool.stuck(), 2);
+    EXPECT_EQ(pool.num_stuck(), 2);
     EXPECT_EQ(pool.submit({"a", 1, [] {}}), nullptr) << "no thread is left";
     never->abandon();
   }  // does not wait for them

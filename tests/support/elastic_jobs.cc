@@ -22,8 +22,8 @@ std::vector<int> first_sizes(const Scene& scene, const std::string& policy) {
   EXPECT_TRUE(runner.advance());
   EXPECT_TRUE(runner.decide());
   std::vector<int> out(static_cast<size_t>(scene.size()), 0);
-  for (int32_t i = 0; i < runner.view().num_held(); ++i) {
-    const int32_t slot = runner.view().held(i);
+  for (int32_t i = 0; i < runner.view().num_holders(); ++i) {
+    const int32_t slot = runner.view().holder_slot(i);
     out[static_cast<size_t>(runner.view().serial(slot))] = runner.view().held_tasks(slot, 0);
   }
   return out;

@@ -35,7 +35,7 @@ ExchangeScene::ExchangeScene(const ClusterSpec& cluster, const std::vector<Job>&
 
 ClusterSpec two_racks() {
   ClusterSpec spec = load_cluster("4x2");
-  const auto tier = [&](Tier t) -> TierSpec& { return spec.tiers[static_cast<size_t>(t)]; };
+  const auto tier = [&](Tier t) -> NetworkTierSpec& { return spec.tiers[static_cast<size_t>(t)]; };
   tier(Tier::kIsland) = tier(Tier::kNode) = {96, 13, 1};
   tier(Tier::kRack) = {8, 100, 1};
   tier(Tier::kPod).oversubscription = 2;

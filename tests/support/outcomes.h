@@ -11,7 +11,8 @@
 namespace yard::testing {
 
 inline std::vector<JobOutcome> outcomes(const std::string& policy, const std::string& cluster,
-                                        const std::vector<Job>& jobs, const Costs& costs = {}) {
+                                        const std::vector<Job>& jobs,
+                                        const PreemptionCosts& costs = {}) {
   const Scene scene(cluster, jobs, costs);
   const auto scheduler = make_policy(policy);
   SceneRunner runner(scene, *scheduler);

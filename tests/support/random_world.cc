@@ -53,8 +53,8 @@ void give_extras(Rng rng, ClusterSpec& spec) {
   }
 }
 
-Costs random_costs(Rng& rng) {
-  Costs costs;
+PreemptionCosts random_costs(Rng& rng) {
+  PreemptionCosts costs;
   const int64_t scale = std::array{0, 1, 1, 1, 4}[rng.below(5)];
   costs.save_us *= scale;
   costs.restore_us *= scale;
@@ -171,7 +171,7 @@ void give_network(Rng rng, ClusterSpec& spec) {
     if (rng.below(3) == 0) node.cpu_overload = 1.5;
     if (rng.below(4) == 0) node.nic_gbps = 8;
   }
-  const auto tier = [&](Tier t) -> TierSpec& { return spec.tiers[static_cast<size_t>(t)]; };
+  const auto tier = [&](Tier t) -> NetworkTierSpec& { return spec.tiers[static_cast<size_t>(t)]; };
   tier(Tier::kRack).bandwidth_gbps = std::array{0, 4, 20}[rng.below(3)];
   tier(Tier::kPod).oversubscription = std::array{1, 2, 5}[rng.below(3)];
   tier(Tier::kCore).oversubscription = rng.below(2) == 0 ? 1 : 3;

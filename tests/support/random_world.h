@@ -19,7 +19,7 @@ namespace yard::testing {
 
 struct RandomWorld {
   ClusterSpec cluster;
-  Costs costs;
+  PreemptionCosts costs;
   std::vector<Job> jobs;
   std::vector<Fault> faults;
   GpuSharingConflicts pair_conflicts;  // empty in half of the worlds

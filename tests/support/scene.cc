@@ -9,7 +9,9 @@
 
 namespace yard::testing {
 
-Costs no_costs() { return {.save_us = 0, .restore_us = 0, .restore_large_us = 0, .small_gpus = 8}; }
+PreemptionCosts no_costs() {
+  return {.save_us = 0, .restore_us = 0, .restore_large_us = 0, .small_gpus = 8};
+}
 
 std::vector<Job> jobs_of(const std::vector<JobLine>& lines) {
   std::vector<Job> jobs;
@@ -66,10 +68,10 @@ Trace trace_of(const std::vector<Job>& jobs) {
 
 }  // namespace
 
-Scene::Scene(const std::string& cluster, const std::vector<Job>& jobs, const Costs& costs)
+Scene::Scene(const std::string& cluster, const std::vector<Job>& jobs, const PreemptionCosts& costs)
     : Scene(load_cluster(cluster), jobs, costs) {}
 
-Scene::Scene(const ClusterSpec& cluster, const std::vector<Job>& jobs, const Costs& costs,
+Scene::Scene(const ClusterSpec& cluster, const std::vector<Job>& jobs, const PreemptionCosts& costs,
              const GpuSharingConflicts& pair_conflicts)
     : trace_(trace_of(jobs)),
       cluster_(cluster),

@@ -30,7 +30,7 @@ namespace yard::testing {
 
 constexpr int64_t kSecond = 1'000'000;
 
-Costs no_costs();
+PreemptionCosts no_costs();
 
 struct JobLine {
   double submit_s;
@@ -56,8 +56,9 @@ std::unique_ptr<Policy> make_policy(const std::string& text);
 // The constants of a simulated world. Worlds hold pointers into it: it must not move.
 class Scene {
  public:
-  Scene(const std::string& cluster, const std::vector<Job>& jobs, const Costs& costs = {});
-  Scene(const ClusterSpec& cluster, const std::vector<Job>& jobs, const Costs& costs = {},
+  Scene(const std::string& cluster, const std::vector<Job>& jobs,
+        const PreemptionCosts& costs = {});
+  Scene(const ClusterSpec& cluster, const std::vector<Job>& jobs, const PreemptionCosts& costs = {},
         const GpuSharingConflicts& pair_conflicts = {});
   Scene(const Scene&) = delete;
 

@@ -175,7 +175,7 @@ void FieldList::operator()(const char* key, std::vector<double>& value, const ch
   };
   std::vector<std::string> texts;
   texts.reserve(value.size());
-  for (const double item : value) texts.push_back(shortest(item));
+  for (const double item : value) texts.push_back(shortest_text(item));
   add({key, "numbers", "comma-separated", join(texts, ","), help, read});
 }
 

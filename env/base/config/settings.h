@@ -93,7 +93,7 @@ class FieldList {
     };
     YARD_CHECK(value >= min && value <= max, std::string(key) + ": default out of range");
     add({key, std::is_integral_v<T> ? "integer" : "number",
-         range_text(shortest(min), shortest(max)), shortest(value), help, read,
+         range_text(shortest_text(min), shortest_text(max)), shortest_text(value), help, read,
          static_cast<double>(min), static_cast<double>(max)});
   }
   void operator()(const char* key, bool& value, const char* help);

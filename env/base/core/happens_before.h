@@ -1,5 +1,5 @@
-// Tells ThreadSanitizer that what one thread did comes before what another does. For orders which
-// the sanitizer cannot see, since a library that is not instrumented passes an object on.
+// Tells ThreadSanitizer that what one thread did comes before what another does. Needed where
+// a library that is not instrumented passes an object on, since the sanitizer misses that order.
 #pragma once
 
 #if defined(__SANITIZE_THREAD__)

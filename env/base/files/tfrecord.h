@@ -1,5 +1,6 @@
 // TFRecord files: sequences of frames, each with a length, its checksum, data and their checksum.
-// TensorBoard reads this format. Logs use it, since truncated or damaged frames can be detected.
+// TensorBoard reads this format. Decision logs use this format, too, since truncated or damaged
+// frames can be detected.
 #pragma once
 
 #include <cstdint>

@@ -14,6 +14,6 @@ inline double clock_cpu_s(clockid_t clock) {
 inline double process_cpu_s() { return clock_cpu_s(CLOCK_PROCESS_CPUTIME_ID); }  // of all threads
 inline double thread_cpu_s() {
   return clock_cpu_s(CLOCK_THREAD_CPUTIME_ID);
-}  // of the present thread
+}  // CPU time of the calling thread
 
 }  // namespace yard

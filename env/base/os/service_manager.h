@@ -22,7 +22,8 @@ class SystemdNotifier {
   void notify_stopping() const;
   void notify_alive() const;  // to be called every notify_alive_interval()
 
-  // Half the time without notify_alive() after which the process counts as hung; absent: any.
+  // Half the time without notify_alive() after which the service manager takes the process for
+  // hung; empty if there is no such limit.
   std::optional<std::chrono::microseconds> notify_alive_interval() const {
     return notify_alive_interval_;
   }

@@ -67,10 +67,10 @@ std::optional<double> parse_double(std::string_view text) {
 std::string format_seconds(int64_t us) {
   // Unsigned, since the smallest int64 has no positive counterpart.
   const uint64_t size = us < 0 ? -static_cast<uint64_t>(us) : static_cast<uint64_t>(us);
-  std::string out = (us < 0 ? "-" : "") + shortest(size / 1'000'000);
+  std::string out = (us < 0 ? "-" : "") + shortest_text(size / 1'000'000);
   if (size % 1'000'000 == 0) return out;
   // A leading 1 keeps the zeros after the point.
-  out += '.' + shortest(1'000'000 + size % 1'000'000).substr(1);
+  out += '.' + shortest_text(1'000'000 + size % 1'000'000).substr(1);
   return out.substr(0, out.find_last_not_of('0') + 1);
 }
 

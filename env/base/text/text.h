@@ -40,7 +40,7 @@ std::optional<double> parse_double(std::string_view text);
 
 // Returns the shortest text which parse_number() converts back to `value`.
 template <class T>
-std::string shortest(T value) {
+std::string shortest_text(T value) {
   char buffer[32];
   return std::string(buffer, std::to_chars(buffer, buffer + sizeof buffer, value).ptr);
 }

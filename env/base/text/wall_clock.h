@@ -25,11 +25,11 @@ class Zone {
   explicit Zone(std::string_view rule, std::string_view where = "time zone");
 
   // Converts a local time of parse_date_s() to seconds since 1970 in UTC. A time in a repeated hour
-  // means the second occurrence, and in a skipped hour the clock before the change.
+  // means the second occurrence; a time in a skipped hour is read on the clock before the change.
   int64_t unix_s(int64_t wall_s) const;
 
   // Converts as unix_s() does, except for ambiguous times: a time in a repeated hour means the
-  // first occurrence, and in a skipped hour daylight saving time.
+  // first occurrence; a time in a skipped hour is read as daylight saving time.
   int64_t other_unix_s_if_ambiguous(int64_t wall_s) const;
 
  private:

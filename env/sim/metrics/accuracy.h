@@ -13,7 +13,7 @@ namespace yard {
 struct AccuracySummary {
   int64_t jobs = 0;         // ended scored jobs with a training curve and a required metric
   int64_t reached = 0;      // jobs that had reached the required metric when they ended
-  int64_t due = 0;          // jobs with a deadline
+  int64_t due = 0;          // those of `jobs` with a deadline
   int64_t due_reached = 0;  // jobs that reached the required metric by their deadline
   double mean = 0;  // mean progress of jobs at their end, from 0 to 1 (required metric reached)
 };

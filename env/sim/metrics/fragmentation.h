@@ -47,7 +47,8 @@ class Fragmentation {
   std::vector<TaskFrequency> mix_;
   std::vector<NodeFreeGpus> parts_;  // (M)
   bool fresh_ = true;                // true until the first call of of()
-  // Values at the last call of of(). The last two columns are empty unless jobs can share GPUs.
+  // Values at the last call of of(). share_milli_ and share_mem_mib_ are empty unless jobs can
+  // share GPUs.
   std::vector<uint64_t> free_mask_, shared_mask_;     // (M)
   std::vector<int64_t> cpu_milli_, mem_mib_;          // (M)
   std::vector<int32_t> share_milli_, share_mem_mib_;  // (G)

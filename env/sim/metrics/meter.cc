@@ -85,7 +85,7 @@ void UsageMeter::integrate_until(int64_t to_us) {
     used_.tenant_gpu_s[t] += dt_s * tenant_gpus_now_[t];
   }
   // Counted as idle or down above; the end of a save need not be an event.
-  for (const SavingGpu& gpu : vacated_) {
+  for (const GpuBeingSaved& gpu : vacated_) {
     const double saved_s = seconds(std::min(gpu.ready_us, to_us) - at_us_);
     time.saving += saved_s;
     (gpu.down ? time.down : time.idle) -= saved_s;

@@ -64,7 +64,7 @@ class UsageMeter {
   std::optional<GpuUsage> end(int64_t end_us);
 
  private:
-  struct SavingGpu {
+  struct GpuBeingSaved {
     int64_t ready_us;
     int32_t type;
     bool down;
@@ -80,7 +80,7 @@ class UsageMeter {
   GpuSeconds sample_;  // [GPUs] numbers of GPUs by use at the last sample
   FreeGpuCounts fragments_;
   std::vector<GpuTypeSeconds> types_now_;  // [GPUs]
-  std::vector<SavingGpu> vacated_;         // GPUs on which a preempted job still saves
+  std::vector<GpuBeingSaved> vacated_;     // GPUs on which a preempted job still saves
   std::vector<double> tenant_gpus_now_;
 };
 

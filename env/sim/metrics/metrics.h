@@ -40,7 +40,9 @@ struct EarlyEndSummary {
   int64_t jobs = 0;
   double mean_jct_s = 0;         // [s] mean JCT of jobs that the policy ended early
   double others_mean_jct_s = 0;  // [s] mean JCT of jobs that completed their work; 0 if none did
-  double undone_share = 0;  // GPU time of skipped work, as a share of what ended jobs requested
+  // GPU time of the work skipped by ending jobs early, divided by the GPU time of all work of the
+  // jobs that ended, early or not.
+  double undone_share = 0;
 };
 
 struct SizeClassSummary {
@@ -58,7 +60,8 @@ struct Summary {
   double utilisation = 0;
   int64_t preemptions = 0;  // of scored jobs
   int64_t restarts = 0;     // starts of scored jobs, without the first start of each job
-  // Numbers of these kinds of preemptions (see JobOutcome); empty if the rule set counts none.
+  // Numbers of migrations and of rapid re-preemptions (see JobOutcome); empty if the rule set does
+  // not count them.
   std::optional<int64_t> migrations, rapid_repreemptions;
   std::optional<EarlyEndSummary> early;   // empty if no job was ended early
   std::vector<SizeClassSummary> classes;  // size classes by rising demand

@@ -138,9 +138,10 @@ void check_length(const Trace& trace) {
   double sum_us = trace.jobs.empty() ? 0 : static_cast<double>(trace.jobs.back().submit_us);
   for (const Job& job : trace.jobs) sum_us += static_cast<double>(job.run_us);
   if (sum_us <= 1e6 * kMaxS) return;
-  throw InputError(trace.source,
-                   "at most " + shortest(kMaxS) + " s for the last submission plus all run times",
-                   shortest(1e-6 * sum_us));
+  throw InputError(
+      trace.source,
+      "at most " + shortest_text(kMaxS) + " s for the last submission plus all run times",
+      shortest_text(1e-6 * sum_us));
 }
 
 }  // namespace
@@ -150,7 +151,7 @@ void check_jobs_fit_cluster(Trace& trace, const ClusterSpec& spec, bool skip_unu
   const int total_gpus = spec.total_gpus();
   const std::vector<char> never = never_startable(trace.jobs);
   // Jobs with stages are placed stage by stage.
-  const Stages stages = any_job_has_stages(trace) ? split_stages(trace.jobs) : Stages{};
+  const StageJobs stages = any_job_has_stages(trace) ? split_stages(trace.jobs) : StageJobs{};
   const std::vector<Job>& asked = stages.jobs.empty() ? trace.jobs : stages.jobs;
   const auto job_of = [&](size_t e) {
     return stages.jobs.empty() ? e : static_cast<size_t>(stages.job_of[e]);

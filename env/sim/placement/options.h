@@ -5,10 +5,10 @@
 //   spread     on more nodes than needed, the emptiest first, and the fullest first
 //   stop       consolidated, by preemption of jobs after it in order; and on any nodes
 //   clear      consolidated, by migration of small jobs to other nodes of the type
-// A waiting job may also keep waiting. A job that does not request whole GPUs only, or that fits on
-// no single GPU type, has one option: the best-fit placement (placement_rules.h). If it has no such
-// placement and one role group of tasks with whole GPUs, it has the option `stop` with one task a
-// node.
+// A waiting job may also keep waiting. A job that requests more than whole GPUs, or that fits on no
+// single GPU type, has one option: the best-fit placement (placement_rules.h). A job of this kind
+// that has no best-fit placement, and only one role group, of tasks with whole GPUs, has the option
+// `stop` with one task per node.
 #pragma once
 
 #include <cstdint>
@@ -85,10 +85,11 @@ class PlacementOptions {
   }
   // Returns whether no task of a job with role groups shares a GPU.
   bool no_task_requests_gpu_share(int32_t slot) const;
-  // Appends the jobs to preempt until `gpus` GPUs of the node are free to `victims`, by
-  // preempted_before(). Returns false if preemption cannot free so many GPUs.
+  // Appends to `victims`, by preempted_before(), the jobs to preempt until `gpus` GPUs of the node
+  // are free. Returns false if preemption cannot free so many GPUs.
   bool find_victims_on_node(int32_t node, int32_t gpus, std::vector<int32_t>& victims) const;
-  // The same for a task of the job's only role group, which may need CPU and memory, too.
+  // Appends to `victims` the jobs to preempt until the node has room for a task of the job's only
+  // role group, which may need CPU and memory, too.
   bool find_victims_for_task(int32_t node, std::vector<int32_t>& victims) const;
   bool find_moves_off_node(int32_t node, int32_t gpus, std::vector<JobMove>& moves) const;
 

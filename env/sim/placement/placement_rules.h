@@ -48,8 +48,8 @@ class Placer {
     return n;
   }
 
-  // Returns the first queued job, or kNone, whose request class is not `skipped` and whose demand
-  // is at most the number of free GPUs.
+  // Returns the first queued job whose request class is not `skipped` and whose demand is at most
+  // the number of free GPUs; kNone if there is none.
   template <class Skipped>
   YARD_HD int32_t first_waiting(const Skipped& skipped) const {
     int32_t first = kNone;
@@ -139,11 +139,11 @@ class Placer {
   }
 
   // Returns the fewest nodes that have `gpus` free GPUs in sum. Requires: `gpus` GPUs are free.
-  YARD_HD int32_t nodes_needed(int32_t gpus) const {
+  YARD_HD int32_t min_nodes_with_free_gpus(int32_t gpus) const {
     int32_t n = 0;
     for (int32_t c = spec.max_node_gpus; gpus > 0; --c) {
-      for (int32_t m = map_.first_node_with_at_least(s_, c); m != kNone && gpus > 0;
-           m = map_.first_node_with_at_least(s_, c, m + 1)) {
+      for (int32_t m = map_.first_node_with_exactly(s_, c); m != kNone && gpus > 0;
+           m = map_.first_node_with_exactly(s_, c, m + 1)) {
         gpus -= c;
         ++n;
       }
@@ -172,14 +172,14 @@ class Placer {
       if (c > gpus) {
         // The last piece goes to the tightest unused node. Unused nodes have at most c free GPUs.
         for (int32_t t = gpus; t <= c; ++t) {
-          const int32_t node = map_.first_node_with_at_least(s_, t, t == c ? from : 0);
+          const int32_t node = map_.first_node_with_exactly(s_, t, t == c ? from : 0);
           if (node != kNone) {
             out[n++] = {node, gpus};
             return n;
           }
         }
       }
-      const int32_t node = map_.first_node_with_at_least(s_, c, from);
+      const int32_t node = map_.first_node_with_exactly(s_, c, from);
       if (node == kNone) {
         --c;
         from = 0;
@@ -229,7 +229,8 @@ class Placer {
       }
       const int32_t tasks = take_tasks(fixed_, s_, ledger, need, left);
       if (tasks == 0) continue;
-      // The tightest node has the fewest whole GPUs left over, then the least of shared GPUs.
+      // The tightest node has the fewest whole GPUs left over and, among equals, the least free
+      // share of its shared GPUs.
       int64_t slack = int64_t{count_bits(ledger.free)} * kMaxNodeGpus * kWholeGpu;
       for (uint64_t rest = ledger.shared; rest != 0; rest &= rest - 1) {
         ledger.load_free_gpu_share(fixed_, s_, lowest_set_bit_index(rest));
@@ -251,7 +252,7 @@ class Placer {
 };
 
 // Returns the fewest nodes with `gpus` GPUs in an empty cluster. Requires: the cluster has `gpus`.
-YARD_HD inline int32_t min_nodes(const SpecColumns& spec, int32_t gpus) {
+YARD_HD inline int32_t min_nodes_in_empty_cluster(const SpecColumns& spec, int32_t gpus) {
   int32_t n = 0;
   for (int32_t c = spec.max_node_gpus; gpus > 0; --c) {
     const int32_t full = (gpus + c - 1) / c, have = spec.nodes_of_size[c];
@@ -285,7 +286,8 @@ YARD_HD inline int32_t place_gpus(const View& view, PlacementRule placement, int
     return 1;
   }
   const int32_t n = placer.place_on_fewest_nodes(gpus, out);
-  if (placement == PlacementRule::kConsolidate && n > min_nodes(placer.spec, gpus)) return 0;
+  if (placement == PlacementRule::kConsolidate && n > min_nodes_in_empty_cluster(placer.spec, gpus))
+    return 0;
   return n;
 }
 
@@ -298,7 +300,7 @@ YARD_HD inline bool can_place_gpus(const View& view, PlacementRule placement, in
   if (view.spec().one_type) return false;
   if (placement != PlacementRule::kConsolidate) return true;
   const Placer placer(view);
-  return placer.nodes_needed(gpus) <= min_nodes(placer.spec, gpus);
+  return placer.min_nodes_with_free_gpus(gpus) <= min_nodes_in_empty_cluster(placer.spec, gpus);
 }
 
 // Writes a placement of the job to `out`. A job with a shape is placed by tasks, and consolidate

@@ -103,7 +103,7 @@ ElasticSizes::ElasticSizes(const View& view, int64_t slot_us, const OfferOrder& 
   std::optional<ProgressiveFilling> filling;
   if (offers.owners) filling.emplace(view_, *offers.owners);
   std::set<int32_t> running;
-  for (const int32_t slot : view_.held()) {
+  for (const int32_t slot : view_.holder_slots()) {
     if (may_resize(slot)) {
       offer(slot);
       running.insert(slot);
@@ -222,7 +222,8 @@ ElasticSizes::PlacementShortfall ElasticSizes::apply(Draft& draft, Places places
 }
 
 void ElasticSizes::wake_at_next_slot(Draft& draft) const {
-  const bool again = std::ranges::any_of(view_.held(), [&](int32_t s) { return is_elastic(s); });
+  const bool again =
+      std::ranges::any_of(view_.holder_slots(), [&](int32_t s) { return is_elastic(s); });
   if (again) draft.wake_at(time_slot_begin_us() + slot_us_);
 }
 

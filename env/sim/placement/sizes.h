@@ -92,7 +92,7 @@ class ElasticSizes {
   static void size_and_place_jobs(const View& view, int64_t slot_us, const OfferOrder& offers,
                                   const Grow& grow, Draft& draft,
                                   Places places = Places::kBySubmission);
-  // Returns a function that grows sizes by best().
+  // Returns a function that hands out best_grant() until no task has a gain.
   static Grow by(const TaskGain& gain);
 
  private:

@@ -33,8 +33,8 @@ TaskPlacer::Shares TaskPlacer::remaining_shares(const NodeLedger& ledger) const 
           given_share(ledger.mem_mib_left, spec.node_mem_mib[m])};
 }
 
-bool TaskPlacer::takes(int32_t slot, std::span<const Piece> pieces, int32_t group,
-                       int32_t node) const {
+bool TaskPlacer::has_room_for_task(int32_t slot, std::span<const Piece> pieces, int32_t group,
+                                   int32_t node) const {
   if (!view_.shaped(slot)) {
     int32_t gpus = 1;
     for (const Piece& p : pieces) gpus += p.node == node ? p.gpus : 0;

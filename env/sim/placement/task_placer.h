@@ -46,7 +46,8 @@ class TaskPlacer {
 
   // Returns whether the node has room for one more task of the group (one GPU for a job without
   // role groups) in addition to the `pieces` on it. Requires: the job waits.
-  bool takes(int32_t slot, std::span<const Piece> pieces, int32_t group, int32_t node) const;
+  bool has_room_for_task(int32_t slot, std::span<const Piece> pieces, int32_t group,
+                         int32_t node) const;
 
   // Returns whether the node would have room for a task of the group if the `leaving` jobs were
   // preempted. Requires: the job waits and has role groups.

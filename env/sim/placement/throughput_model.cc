@@ -33,7 +33,7 @@ ThroughputModel::ThroughputModel(const View& view)
 void ThroughputModel::refresh() {
   occupants_.resize(static_cast<size_t>(view_.spec().num_nodes));
   for (std::vector<NodeOccupant>& on : occupants_) on.clear();
-  for (const int32_t slot : view_.held()) {
+  for (const int32_t slot : view_.holder_slots()) {
     int32_t nodes = 0;
     for (int32_t p = view_.first_part(slot); p != kNone; p = view_.next_part(p)) {
       if (view_.part_mask(p) == 0) continue;
@@ -281,8 +281,8 @@ double ThroughputModel::link_interference_cost_to_others(int32_t slot,
   const LinkLoads before = link_loads_of_other_jobs(slot, without);
   LinkLoads after = before;
   after.add(mine, 1);
-  // In order of submission: the order of held() depends on history.
-  std::vector<int32_t> others(view_.held().begin(), view_.held().end());
+  // In order of submission: the order of holder_slots() depends on history.
+  std::vector<int32_t> others(view_.holder_slots().begin(), view_.holder_slots().end());
   std::ranges::sort(others, {}, [&](int32_t other) { return view_.serial(other); });
   double lost = 0;
   for (const int32_t other : others) {

@@ -18,7 +18,7 @@ std::string counted(int64_t number, const std::string& what) {
   return std::to_string(number) + " " + what + (number == 1 ? "" : "s");
 }
 
-std::string amount(double number) { return shortest(std::round(number * 1000) / 1000); }
+std::string amount(double number) { return shortest_text(std::round(number * 1000) / 1000); }
 
 std::string gib(double number) { return amount(number) + " GiB"; }
 std::string mem_gib(const Resources& need) { return gib(static_cast<double>(need.mem_mib) / 1024); }

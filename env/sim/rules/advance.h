@@ -71,7 +71,7 @@ YARD_HD inline void end_phase(const SimModel& f, SimState& s, int32_t slot) {
     case Phase::kStarting:
       s.phase[slot] = Phase::kRunning;
       s.since_us[slot] = s.head->now_us;
-      begin_run(f, s, slot);
+      begin_contention(f, s, slot);
       mark_next_event_stale(s, slot);
       break;
     default:  // kStopping: ended early by a policy, or saved and to be requeued

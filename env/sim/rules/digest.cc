@@ -253,7 +253,7 @@ std::string broken_invariant(const SimModel& fixed, const SimState& s) {
     if (s.free_count[m] != count_bits(s.free_mask[m])) return at("wrong free count of node ", m);
     const FreeNodeIndex map(fixed.spec);
     for (int32_t c = 0; c <= fixed.spec.max_node_gpus; ++c) {
-      if ((map.first_node_with_at_least(s, c, m) == m) != (c == s.free_count[m]))
+      if ((map.first_node_with_exactly(s, c, m) == m) != (c == s.free_count[m]))
         return at("wrong free bitmap of node ", m);
     }
     free_gpus += s.free_count[m];

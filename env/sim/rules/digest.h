@@ -1,5 +1,6 @@
 // Compares states and checks their consistency. Two states are equal if everything that affects the
-// future is equal. Their bytes may differ, since heaps and free lists depend on history.
+// future is equal. The bytes of equal states may differ, since heaps and free lists depend on
+// history.
 #pragma once
 
 #include <cstdint>

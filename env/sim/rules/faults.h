@@ -30,7 +30,7 @@ struct FaultModel {
   double zone_repair_h = 1;
   double reclaim_repair_h = 2;
   double reclaim_notice_s = 120;  // [s] Amazon EC2 gives 120 s of notice, other clouds 30 s
-  double until_h = 0;  // [h] faults begin this long after the first arrival; 0: until jobs end
+  double until_h = 0;  // [h] faults begin within this time of the first arrival; 0: until jobs end
 
   void fields(FieldList& f) {
     f("gpu_mtbf_h", gpu_mtbf_h, 0, 1e9, "mean hours between failures of one GPU; 0: none");

@@ -89,7 +89,8 @@ YARD_HD inline int32_t hold_part(const SimModel& f, SimState& s, int32_t slot, i
 }
 
 // Frees the resources which hold_part() took, but not the part record.
-YARD_HD inline void return_part(const SimModel& f, SimState& s, int32_t slot, int32_t part) {
+YARD_HD inline void free_part_resources(const SimModel& f, SimState& s, int32_t slot,
+                                        int32_t part) {
   const int32_t node = s.part_node[part];
   const uint64_t mask = s.part_mask[part];
   if (s.shape[slot] == kNone) {
@@ -213,7 +214,7 @@ YARD_HD inline void vacate_part(const SimModel& f, SimState& s, int32_t slot, in
     if (f.jobs.shapes.max_loose_tasks == 0) continue;
     s.leaving_milli[g] = kWholeGpu;
     s.leaving_mem_mib[g] = 0;
-    if (f.jobs.shapes.num_kinds > 0) s.leaving_kinds[g] = 0;  // the next holder needs all of it
+    if (f.jobs.shapes.num_kinds > 0) s.leaving_kinds[g] = 0;  // every kind waits for the whole GPU
   }
   if (s.shape[slot] == kNone) return;
   const TaskNeed need = need_of(f.jobs.shapes, s.shape[slot], s.part_role_group[part]);

@@ -9,7 +9,7 @@
 namespace yard {
 
 // Adds the job's kind to its shared GPUs, if any kinds conflict. Requires: the job holds GPUs.
-YARD_HD inline void add_kind_to_gpus(const SimModel& f, SimState& s, int32_t slot) {
+YARD_HD inline void add_sharing_kind_to_gpus(const SimModel& f, SimState& s, int32_t slot) {
   const int32_t kind = sharing_kind_of_shape(f.jobs.shapes, s.shape[slot]);
   for (int32_t p = s.first_part[slot]; kind != kNone && p != kNone; p = s.part_next[p]) {
     if (!is_gpu_share(f, s, slot, p)) continue;
@@ -19,7 +19,7 @@ YARD_HD inline void add_kind_to_gpus(const SimModel& f, SimState& s, int32_t slo
 }
 
 // Recomputes the kinds on the job's shared GPUs without the job. Requires: the job holds its GPUs.
-YARD_HD inline void remove_kind_from_gpus(const SimModel& f, SimState& s, int32_t slot) {
+YARD_HD inline void remove_sharing_kind_from_gpus(const SimModel& f, SimState& s, int32_t slot) {
   if (sharing_kind_of_shape(f.jobs.shapes, s.shape[slot]) == kNone) return;
   for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {
     if (!is_gpu_share(f, s, slot, p)) continue;

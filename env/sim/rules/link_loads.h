@@ -34,7 +34,8 @@ class LinkLoads {
   LinkLoads(const SimModel& fixed, const SimState& state);
 
   void add(const LinkTraffic& link_traffic, int64_t sign);
-  // Returns the factor by which full links lengthen the exchange. Requires: loads include its load.
+  // Returns the factor by which full links lengthen the exchange. Requires: the loads include that
+  // of `link_traffic`.
   double exchange_slowdown(const LinkTraffic& link_traffic) const;
 
  private:

@@ -89,7 +89,7 @@ YARD_HD inline IsolatedRate find_isolated_rate(const SimModel& f, const SimState
   if (!modelled && s.shape[slot] != kNone)
     out.rate *= held_share_of_first_group(f.jobs.shapes, s, slot);
   // The rate is 0 if the job's neural network does not fit on the GPUs. Schedulers should not start
-  // it there; if one does, the job runs slowly but ends.
+  // a job on GPUs on which its network does not fit; a job started there runs slowly but ends.
   if (!(out.rate > kMinRate)) out.rate = kMinRate;
   return out;
 }
@@ -130,7 +130,8 @@ YARD_HD inline void add_job_traffic_to_links(const SimModel& f, SimState& s, int
   }
 }
 
-// Marks running jobs that share links with the job, or a node if that affects their rate, as stale.
+// Marks other running jobs as stale: if the job sends traffic over links, all jobs that do; and if
+// jobs on one node slow each other down, all jobs that share a node with the job.
 YARD_HD inline void mark_neighbours_stale(const SimModel& f, SimState& s, int32_t slot) {
   const bool sends = s.traffic[slot] > 0;
   const bool shares = f.jobs.shapes.max_loose_tasks > 0 || f.spec.overloads ||
@@ -154,7 +155,7 @@ YARD_HD inline void mark_neighbours_stale(const SimModel& f, SimState& s, int32_
 }
 
 // Requires: the job holds its GPUs, and its phase has just become kRunning.
-YARD_HD inline void begin_run(const SimModel& f, SimState& s, int32_t slot) {
+YARD_HD inline void begin_contention(const SimModel& f, SimState& s, int32_t slot) {
   if (!f.rated) return;
   const PlacementFootprint at = footprint_of(f, s, slot);
   const IsolatedRate alone = find_isolated_rate(f, s, slot, at);
@@ -171,7 +172,7 @@ YARD_HD inline void begin_run(const SimModel& f, SimState& s, int32_t slot) {
 }
 
 // Requires: the job ran and still holds its GPUs.
-YARD_HD inline void end_run(const SimModel& f, SimState& s, int32_t slot) {
+YARD_HD inline void end_contention(const SimModel& f, SimState& s, int32_t slot) {
   if (!f.rated) return;
   mark_neighbours_stale(f, s, slot);
   if (s.traffic[slot] > 0) add_job_traffic_to_links(f, s, slot, -1);

@@ -42,8 +42,8 @@ struct LiveJob {
 // Enters a job, marks it as changed and returns its slot. Waiting jobs queue in the order of calls.
 // A finished job stays readable. `slot` is a free slot of reserve_first_slots(); kNone: any free
 // slot. Requires: a slot is free; no job is entered twice; jobs that depend on an unfinished job
-// are kBlocked; since_us <= now; no job has a share of a GPU. A job that holds a plain number of
-// GPUs needs that many free GPUs. A running job's attained_us is at least now minus since_us.
+// are kBlocked; since_us <= now; no job has a share of a GPU. `parts` of a plain job must name as
+// many GPUs as the job requests, all free. A running job's attained_us is at least now - since_us.
 int32_t restore_job(const SimModel& fixed, SimState& state, const LiveJob& job,
                     int32_t slot = kNone);
 

@@ -66,7 +66,7 @@ YARD_HD inline bool legal_preempt(const SimModel& f, const SimState& s, int32_t 
 }
 
 // Returns whether the job's user and the cluster let a policy end the job before its work is done.
-YARD_HD inline bool legal_end(const SimModel& f, const SimState& s, int32_t slot) {
+YARD_HD inline bool legal_end_early(const SimModel& f, const SimState& s, int32_t slot) {
   if (!f.allows.preempt) return false;
   if (slot < 0 || slot >= s.head->high_water) return false;
   return s.phase[slot] == Phase::kRunning && f.jobs.curves.may_end_early(s.job[slot]);
@@ -118,7 +118,7 @@ YARD_HD inline void start(const SimModel& f, SimState& s, int32_t slot, const Pi
   }
   if (s.work_done_us[slot] > 0) ready_us += f.restore_us(s.job[slot], s.gpus[slot]);
   s.first_part[slot] = chain;
-  add_kind_to_gpus(f, s, slot);
+  add_sharing_kind_to_gpus(f, s, slot);
   if (speed == 0) speed = 1;  // CPUs alone
   s.rate[slot] = f.rated ? find_isolated_rate(f, s, slot, footprint_of(f, s, slot)).rate
                  : plain ? speed
@@ -133,7 +133,7 @@ YARD_HD inline void start(const SimModel& f, SimState& s, int32_t slot, const Pi
   add_gpu_holder(s, slot);
   if (s.tenant[slot] != kNone) s.tenant_gpus[s.tenant[slot]] += s.gpus[slot];
   if (s.phase[slot] == Phase::kRunning) {
-    begin_run(f, s, slot);
+    begin_contention(f, s, slot);
   } else if (f.rated) {
     mark_neighbours_stale(f, s, slot);  // the starting job reserves CPUs
   }
@@ -143,15 +143,15 @@ YARD_HD inline void start(const SimModel& f, SimState& s, int32_t slot, const Pi
 // Gives back all resources that the job holds.
 YARD_HD inline void release(const SimModel& f, SimState& s, int32_t slot) {
   if (s.phase[slot] == Phase::kRunning) {
-    end_run(f, s, slot);
+    end_contention(f, s, slot);
   } else if (f.rated) {
     mark_neighbours_stale(f, s, slot);
   }
-  remove_kind_from_gpus(f, s, slot);
+  remove_sharing_kind_from_gpus(f, s, slot);
   for (int32_t part = s.first_part[slot]; part != kNone;) {
     const int32_t next = s.part_next[part];
-    return_part(f, s, slot, part);
-    release_part(s, part);
+    free_part_resources(f, s, slot, part);
+    free_part_record(s, part);
     part = next;
   }
   s.first_part[slot] = kNone;
@@ -231,7 +231,7 @@ YARD_HD inline void preempt(const SimModel& f, SimState& s, int32_t slot) {
 }
 
 // Ends a job early: the job leaves its GPUs at once and saves nothing. The next event, at the same
-// moment, reports the end and unblocks dependent jobs. Requires: legal_end().
+// moment, reports the end and unblocks dependent jobs. Requires: legal_end_early().
 YARD_HD inline void end_early(const SimModel& f, SimState& s, int32_t slot) {
   update_progress_to_now(f, s, slot);
   release(f, s, slot);
@@ -352,7 +352,7 @@ YARD_HD inline void unblock_dependents(const SimModel& f, SimState& s, int32_t j
   const int32_t bit = f.jobs.parent[j];
   s.ended_bits[bit >> 6] |= uint64_t{1} << (bit & 63);
   for (;;) {
-    // The list of blocked jobs is short and unsorted: the earliest job is searched each time.
+    // The list of blocked jobs is short and unsorted: each pass searches it for the earliest job.
     int32_t* best = nullptr;
     for (int32_t* link = &h.blocked_head; *link != kNone; link = &s.queue_next[*link]) {
       const bool earlier = best == nullptr || s.job[*link] < s.job[*best];

@@ -39,7 +39,8 @@ YARD_HD inline int32_t tasks_of(const ShapeColumns& h, int32_t shape, int32_t gr
   return h.tasks[h.first_group[shape] + group];
 }
 
-// Returns the thousandths of a GPU that a share takes on the node: all if GPUs are not shared.
+// Returns the thousandths of a GPU that a share takes on the node: 1000 if the node's GPUs cannot
+// be shared.
 YARD_HD inline int32_t gpu_milli_on_node(const SimModel& f, int32_t node, const TaskNeed& need) {
   return f.spec.type_shares[f.spec.node_type[node]] != 0 ? need.gpu_milli : kWholeGpu;
 }
@@ -74,7 +75,7 @@ YARD_HD inline bool is_whole_node(const SimModel& f, int32_t node, uint64_t mask
 
 struct NodeLedger {
   int32_t node;
-  bool down = false;     // the node as a whole
+  bool down = false;     // whether the node as a whole is down
   uint64_t free;         // whole GPUs
   uint64_t shared;       // GPUs with a share taken
   uint64_t touched = 0;  // GPUs of `shared` that are loaded into milli and mem_mib
@@ -186,7 +187,8 @@ YARD_HD inline int32_t take_tasks(const SimModel& f, const SimState& s, NodeLedg
   return n;
 }
 
-// Takes the resources of a piece, on its own GPUs if it names any. Returns false if it has no room.
+// Takes the resources of a piece, on the GPUs that the piece names, if any. Returns false if the
+// node has no room for the piece.
 YARD_HD inline bool take_piece(const SimModel& f, const SimState& s, NodeLedger& ledger,
                                const TaskNeed& need, const Piece& p) {
   if (p.mask == 0) return take_tasks(f, s, ledger, need, p.tasks) == p.tasks;

@@ -1,4 +1,4 @@
-// The `default` rule set: the policy decides after every event; stops cost as in `Costs`.
+// The `default` rule set: the policy decides after every event; stops cost as in `PreemptionCosts`.
 #include <cmath>
 
 #include "env/base/core/error.h"

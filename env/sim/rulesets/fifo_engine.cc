@@ -47,13 +47,13 @@ class FifoEngine {
 
   void arrive() {
     const int32_t slot = sim_.arrive();
-    if (rules_.shortest_first) sorted_.emplace(sim_.total_run_s(slot), s_.job[slot], slot);
+    if (rules_.shortest_first) sorted_.emplace(sim_.trace_run_s(slot), s_.job[slot], slot);
   }
 
   bool start(int32_t slot) {
     if (!sim_.try_start(slot, rules_.placer)) return false;
     const int64_t min_s = rules_.min_ticks * rules_.tick_s;
-    const int64_t run_s = std::max(min_s, next_tick(sim_.total_run_s(slot)));
+    const int64_t run_s = std::max(min_s, next_tick(sim_.trace_run_s(slot)));
     ends_.put(slot, s_.job[slot], sim_.now_s() + run_s);
     return true;
   }

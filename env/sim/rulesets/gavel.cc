@@ -59,13 +59,13 @@ struct Workers {
 Workers workers_of(const ClusterSpec& cluster, const Throughputs& table, const Config& config) {
   const auto name_of = [&](const Node& node) {
     const std::string& name = cluster.types[static_cast<size_t>(node.type)].name;
-    return name == kUnnamedType && !table.has_type(name) ? config.gpu_type : name;
+    return name == kUnnamedType && !table.has_gpu_type(name) ? config.gpu_type : name;
   };
   Workers workers;
   std::map<std::string, size_t> types;
   for (const Node& node : cluster.nodes) types.try_emplace(name_of(node));
   for (auto& [name, type] : types) {
-    if (!table.has_type(name)) {
+    if (!table.has_gpu_type(name)) {
       throw InputError(table.path(), "GPU type '" + name + "' of the cluster", join(table.types()));
     }
     type = workers.names.size();
@@ -139,7 +139,7 @@ class Rounds {
     if (trace_job.iterations < 1 || trace_job.iterations != std::floor(trace_job.iterations)) {
       throw InputError("job '" + trace_job.id + "'",
                        "a whole number of steps, at least 1, as in Gavel's traces",
-                       shortest(trace_job.iterations));
+                       shortest_text(trace_job.iterations));
     }
     for (const std::string& type : workers_.names) {
       const auto steps_per_s = table.isolated_throughput(type, kind);

@@ -1,10 +1,11 @@
 // FIFO allocation of GPUs to jobs as in Gavel's simulator (OSDI 2020): a job gets one GPU type and
 // keeps it until it ends. Quirks of the original are kept, since results depend on them:
 //  - The head of the queue gets the place of an ended job before all running jobs are counted, so a
-//    type may be over-allocated. A head without room there is skipped until the next allocation.
+//    type may be over-allocated. A head that does not fit in that place is skipped until the
+//    next allocation.
 //  - With several types, the next job gets the last type by name with a free GPU, even if the job
-//    does not fit. When exactly all GPUs of that type are given out, a random type with room is
-//    closed.
+//    does not fit. When a job takes the last free GPUs of its type, a random type with room for the
+//    job gets no more jobs in this allocation.
 #pragma once
 
 #include <cstdint>

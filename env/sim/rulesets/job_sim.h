@@ -37,7 +37,7 @@ class RuleSetSimByJob : public PublishedRulesSim {
   // Starts a job on free GPUs in node order, on nodes marked in `allowed` (M); null: on any node.
   void start_anywhere(int32_t j, const uint8_t* allowed = nullptr);
   void preempt(int32_t j);
-  // Ends a running job and frees its GPUs now. Its reported end time `end_us` may be earlier.
+  // Ends a running job and frees its GPUs now. The end time reported, `end_us`, may be before now.
   void finish(int32_t j, int64_t end_us);
   // Removes a running or waiting job without recording an end time.
   void drop_unfinished(int32_t j) { finish(j, kNone); }

@@ -188,7 +188,7 @@ class Preemptive {
 
   void add(int32_t slot) {
     Entry entry{.submit_s = s_.submit_us[slot] / RuleSetSimBySlot::kUsPerS,
-                .left_s = sim_.total_run_s(slot),
+                .left_s = sim_.trace_run_s(slot),
                 .turn = ++turn_,
                 .slot = slot,
                 .gpus = s_.gpus[slot]};
@@ -260,7 +260,7 @@ class Preemptive {
 
 Outcome replay_lucid(const Replay& replay, const Config& config) {
   std::optional<Consolidate> consolidate;
-  if (placement_if_supported("lucid", replay.policy, replay.placement) == "consolidate") {
+  if (placement_or_default("lucid", replay.policy, replay.placement) == "consolidate") {
     consolidate.emplace(replay.fixed.spec);
   }
   RuleSetSimBySlot stage(replay, "lucid", RuleSetSimBySlot::Submission::kCut);

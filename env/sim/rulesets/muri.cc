@@ -53,7 +53,7 @@ struct Config {
   double slowdown = 1.015;
   double other_start_up_s = 10;
   void fields(auto& f) {
-    f("slowdown", slowdown, 0.001, 1000.0, "factor on the iteration times of the trace");
+    f("slowdown", slowdown, 0.001, 1000.0, "factor on iteration times of all jobs in the trace");
     f("other_start_up_s", other_start_up_s, 0.0, 1e6,
       "start-up seconds per event for jobs whose model and GPU count are not in the table");
   }
@@ -128,7 +128,7 @@ class Muri {
     const Job& job = jobs_[static_cast<size_t>(sim_.state().job[slot])];
     const bool said = job.iterations > 0 && job.iteration_ms > 0;
     const double iterations =
-        said ? job.iterations : static_cast<double>(sim_.total_run_us(slot)) / kUsPerS;
+        said ? job.iterations : static_cast<double>(sim_.trace_run_us(slot)) / kUsPerS;
     const double iteration_ms = said ? job.iteration_ms : 1000;
     Entry entry{.left = iterations,
                 .iteration_s = iteration_ms * config_.slowdown / 1000,

@@ -31,7 +31,7 @@ struct Config {
   void fields(auto& f) {
     f("rates", rates, "file of measured goodputs by job, placement and epoch");
     f("round_s", round_s, 1, 86'400, "length of a round in seconds");
-    f("rescale_s", rescale_s, 0, 86'400, "seconds that a start takes");
+    f("rescale_s", rescale_s, 0, 86'400, "seconds from a job's start until it makes progress");
     f("queue_gpu_s", queue_gpu_s, 1, 1'000'000'000'000,
       "attained service, in GPU-seconds, at which a job moves to the second queue");
   }
@@ -190,7 +190,7 @@ class Rounds {
     one.placement.clear();
     int32_t count = spec_.max_node_gpus, from = 0;
     for (int32_t left = sim_.gpus(j); left > 0;) {
-      const int32_t node = map.first_node_with_at_least(s_, count, from);
+      const int32_t node = map.first_node_with_exactly(s_, count, from);
       from = node == kNone ? 0 : node + 1;
       if (node == kNone) {
         --count;

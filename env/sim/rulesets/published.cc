@@ -17,7 +17,7 @@ SimModel without_costs(SimModel fixed) {
 PublishedRulesSim::PublishedRulesSim(const Replay& replay, std::string rules)
     : replay_(replay),
       rules_(std::move(rules)),
-      placement_(placement_if_supported(rules_, replay.policy, replay.placement)),
+      placement_(placement_or_default(rules_, replay.policy, replay.placement)),
       world_(without_costs(replay.fixed), replay.end_job - replay.first_job),
       s_(world_.state()),
       pieces_(static_cast<size_t>(replay.fixed.spec.num_nodes)) {
@@ -32,7 +32,7 @@ PublishedRulesSim::PublishedRulesSim(const Replay& replay, std::string rules)
   for (int32_t m = 0; m < spec.num_nodes && !by_types; ++m) {
     if (spec.node_speed[m] == 1) continue;
     throw InputError("cluster", "GPUs of speed 1 (rule set " + rules_ + " treats all GPUs alike)",
-                     shortest(spec.node_speed[m]) + " at node " + std::to_string(m));
+                     shortest_text(spec.node_speed[m]) + " at node " + std::to_string(m));
   }
   world_.reset(replay.first_job, replay.end_job);
   out_.jobs.resize(static_cast<size_t>(replay.workload.size()));

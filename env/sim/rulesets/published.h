@@ -23,7 +23,7 @@ class PublishedRulesSim {
   [[noreturn]] void throw_stuck() const;
 
  protected:
-  // Begins at the first submission, without jobs. Throws InputError as placement_if_supported()
+  // Begins at the first submission, without jobs. Throws InputError as placement_or_default()
   // does, for policies with settings, for jobs without GPUs and, unless Info::by_types, for GPUs
   // whose speed is not 1.
   PublishedRulesSim(const Replay& replay, std::string rules);

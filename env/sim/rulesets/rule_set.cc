@@ -28,8 +28,8 @@ void check(const std::string& what, const std::string& rules,
 
 }  // namespace
 
-std::string placement_if_supported(const std::string& rules, const std::string& policy,
-                                   const std::string& placement) {
+std::string placement_or_default(const std::string& rules, const std::string& policy,
+                                 const std::string& placement) {
   const RuleSet::Info& info = RuleSetRegistry::info(rules);
   check("policy", rules, info.policies, policy);
   if (placement.empty()) return info.placements.empty() ? "" : info.placements.front();

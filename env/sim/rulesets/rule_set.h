@@ -24,7 +24,7 @@ struct JobOutcome {
   int32_t restarts = 0;  // starts after the first
   // Migrations and rapid re-preemptions are counted only if Outcome::counts_edits.
   int32_t migrations = 0;           // preemptions by plans that also start the job on other GPUs
-  int32_t rapid_repreemptions = 0;  // preemptions within kRapidRepreemptionUs of another
+  int32_t rapid_repreemptions = 0;  // preemptions within kRapidRepreemptionUs of the last one
   bool ended_early = false;         // by the policy
   double undone_us = 0;             // work left when the job was ended early
 };
@@ -71,7 +71,7 @@ struct Replay {
   // Trace with all fields of jobs, for rule sets that use more than GPUs and run times.
   const Trace* trace = nullptr;
   const ClusterSpec* cluster = nullptr;        // for rule sets that use the names of GPU types
-  const std::vector<Fault>* faults = nullptr;  // result of add_fault_ends(); null: the workload's
+  const std::vector<Fault>* faults = nullptr;  // from add_fault_ends(); null: the workload's faults
   // Callback after every decision, and when jobs end between decisions.
   std::function<void(const SimState&)> watch;
 
@@ -93,7 +93,7 @@ class RuleSet {
     std::string source;  // paper
     std::string fidelity;
     std::vector<std::string> policies = {};    // empty: all registered policies
-    std::vector<std::string> placements = {};  // empty: as of policy `choose`; the default is first
+    std::vector<std::string> placements = {};  // empty: policy `choose`'s; the first is the default
     std::vector<std::string> oracles = {};     // those of `policies` that see true run times
     // Why a job may start late or run too long even without other jobs; empty: it may not.
     std::string waiver = {};
@@ -129,7 +129,7 @@ class FunctionRuleSet final : public RuleSet {
 // For rule sets with their own schedulers: returns `placement` or, if empty, the first placement of
 // the rule set. Throws InputError unless the rule set lists `policy` and `placement`. A listed name
 // such as "dlas-gpu-N" matches any number N.
-std::string placement_if_supported(const std::string& rules, const std::string& policy,
-                                   const std::string& placement);
+std::string placement_or_default(const std::string& rules, const std::string& policy,
+                                 const std::string& placement);
 
 }  // namespace yard

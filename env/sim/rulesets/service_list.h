@@ -1,5 +1,5 @@
-// List of all live jobs in the order in which a preemptive scheduler serves them. Jobs get numbers
-// of GPUs from the first on, and jobs that do not fit are skipped.
+// List of all live jobs in the order in which a preemptive scheduler serves them. GPUs are
+// given to jobs from the first on; a job that needs more GPUs than are left is skipped.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace yard {
 
-// An Entry has `key` (compared by >), `slot`, `gpus` and `runs`.
+// An Entry has `key` (smallest first, compared by >), `slot`, `gpus` and `runs`.
 template <class Entry>
 class JobServiceOrder {
  public:
@@ -23,8 +23,8 @@ class JobServiceOrder {
     put(Entry(entry), list_.size() - 1);
   }
 
-  // Calls `update` for each entry, which changes the entry or returns false to remove the entry,
-  // and sorts the list stably. Fast if the order changes little.
+  // Calls update(entry) for each entry, and sorts the list stably. `update` may change the entry;
+  // if `update` returns false, the entry is removed. Fast if the order changes little.
   template <class Update>
   void update(Update&& update) {
     size_t n = 0;

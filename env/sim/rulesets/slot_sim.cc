@@ -24,7 +24,7 @@ void RuleSetSimBySlot::find_next_arrival() {
   arrival_s_ = (arrival_us_ + up_us) / kUsPerS;
 }
 
-int64_t RuleSetSimBySlot::total_run_us(int32_t slot) const {
+int64_t RuleSetSimBySlot::trace_run_us(int32_t slot) const {
   const int64_t run_us = work_us_[s_.job[slot]];
   if (run_us >= 0) return run_us;
   throw InputError("trace", "run times (rule set " + rules_ + " does not support profiles)",

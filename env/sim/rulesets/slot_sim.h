@@ -35,10 +35,10 @@ class RuleSetSimBySlot : public PublishedRulesSim {
   // Returns the time of the next submission; kNever after the last submission.
   int64_t next_arrival_us() const { return arrival_us_; }
   int64_t next_arrival_s() const { return arrival_s_; }
-  // Returns the job's run time. Throws InputError if the trace has none.
-  int64_t total_run_us(int32_t slot) const;
+  // Returns the job's run time. Throws InputError if the trace gives no run time.
+  int64_t trace_run_us(int32_t slot) const;
   // Returns the job's run time, rounded down to seconds.
-  int64_t total_run_s(int32_t slot) const { return total_run_us(slot) / kUsPerS; }
+  int64_t trace_run_s(int32_t slot) const { return trace_run_us(slot) / kUsPerS; }
 
   // begin_event() and end_event() enclose the calls of the functions below in one event.
   void begin_event(int64_t at_s);

@@ -52,7 +52,7 @@ SpeedEstimator::SpeedEstimator(const SimModel& fixed, SpeedInformation level, do
     : fixed_(fixed), level_(level), exact_(fixed.speed) {
   if (level == SpeedInformation::kExact) return;
   copy_tables();
-  map_kinds_to_base_kinds();
+  map_variants_to_base_variants();
   if (level == SpeedInformation::kNoisy) {
     add_noise(noise, seed);
   } else {
@@ -85,7 +85,7 @@ void SpeedEstimator::copy_tables() {
   replace(shown_.model_speed, model_speed_, static_cast<size_t>(rows * jobs.num_types));
 }
 
-void SpeedEstimator::map_kinds_to_base_kinds() {
+void SpeedEstimator::map_variants_to_base_variants() {
   for (int32_t k = 0; k < exact_.num_kinds; ++k) base_.push_back(k);
   const auto unite = [&](int32_t job_class, const int32_t* variants, int32_t count) {
     const int32_t own = exact_.class_kind[job_class];
@@ -184,8 +184,8 @@ void SpeedEstimator::reset_to_prior() {
   fill_reference_speeds();
 }
 
-double SpeedEstimator::learned_efficiency_of_spread(int32_t kind, int32_t type,
-                                                    size_t spread) const {
+double SpeedEstimator::learned_efficiency_of_spread_class(int32_t kind, int32_t type,
+                                                          size_t spread) const {
   const size_t at = index_of_type(kind, type);
   const auto base = static_cast<size_t>(base_[static_cast<size_t>(kind)]);
   for (const Mean* seen :
@@ -199,7 +199,7 @@ double SpeedEstimator::learned_efficiency(int32_t kind, int32_t type, int32_t gp
                                           int32_t span) const {
   const Mean& seen = of_cell_[cell(kind, type, gpus, span)];
   return seen.count > 0 ? std::exp(seen.value())
-                        : learned_efficiency_of_spread(kind, type, spread_of_span(span));
+                        : learned_efficiency_of_spread_class(kind, type, spread_of_span(span));
 }
 
 // Estimates for all variants of a model.
@@ -211,7 +211,8 @@ void SpeedEstimator::fill_variants_of_base_kind(int32_t base) {
     }
     for (int32_t t = 0; t < exact_.num_types; ++t) {
       std::array<double, kSpreads> coarse;
-      for (size_t b = 0; b < coarse.size(); ++b) coarse[b] = learned_efficiency_of_spread(k, t, b);
+      for (size_t b = 0; b < coarse.size(); ++b)
+        coarse[b] = learned_efficiency_of_spread_class(k, t, b);
       for (int32_t n = 0; n <= exact_.max_gpus; ++n) {
         for (int32_t s = 0; s < kSpans; ++s) {
           const size_t at = cell(k, t, n, s);
@@ -315,7 +316,7 @@ SpeedEstimator::Run SpeedEstimator::run_of(const SimState& s, int32_t slot) cons
     for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {
       if (is_gpu_share(fixed_, s, slot, p)) return out;
     }
-    out.kind = kind_of(exact_, job_class, at.servers, at.by);
+    out.kind = model_variant_of(exact_, job_class, at.servers, at.by);
   } else if (jobs.model_row == nullptr || jobs.model_row[out.job] == kNone) {
     return out;
   } else if (s.shape[slot] != kNone) {

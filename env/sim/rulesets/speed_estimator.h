@@ -59,7 +59,7 @@ class SpeedEstimator {
     int32_t started = 0;
     int64_t attained_us = 0;
     double work_done_us = 0;
-    int32_t job = kNone, kind = kNone, type = 0, gpus = 0, nodes = 0;  // kind kNone: without tables
+    int32_t job = kNone, kind = kNone, type = 0, gpus = 0, nodes = 0;  // kind kNone: not measured
     Tier tier = Tier::kIsland;
     double held_share_of_first_group = 1;  // share of the requested workers that the job holds
     // Kinds of other jobs on the job's most shared node, each with its share of the node's GPUs.
@@ -70,7 +70,7 @@ class SpeedEstimator {
   void copy_tables();
   void add_noise(double noise, uint64_t seed);
   void reset_to_prior();
-  void map_kinds_to_base_kinds();
+  void map_variants_to_base_variants();
   void find_reference_placements();
   void find_running_jobs_by_node(const SimState& state);
   Run run_of(const SimState& state, int32_t slot) const;
@@ -79,7 +79,7 @@ class SpeedEstimator {
   void learn(const Run& run, double rate);
   void learn_colocation_loss(const Run& run, double time_over_alone);
   double learned_efficiency(int32_t kind, int32_t type, int32_t gpus, int32_t span) const;
-  double learned_efficiency_of_spread(int32_t kind, int32_t type, size_t spread) const;
+  double learned_efficiency_of_spread_class(int32_t kind, int32_t type, size_t spread) const;
   void fill_variants_of_base_kind(int32_t base);
   void fill_reference_speeds();
 
@@ -109,12 +109,13 @@ class SpeedEstimator {
   // servers or, if speeds are learned, with other all-reduces.
   std::vector<int32_t> base_;
   // Learned means of log(steps per second / (GPUs x speed of the type)), from the finest to the
-  // coarsest grouping of observations.
-  std::vector<Mean> of_cell_, of_spread_, of_type_, of_base_;  // (K, T, N, S), (K, T, B), ...
+  // coarsest grouping of observations: (K, T, N, S), (K, T, B), (K, T), (K).
+  std::vector<Mean> of_cell_, of_spread_, of_type_, of_base_;
   std::vector<Mean> crowded_;   // (K, T)  means with co-located jobs, used until a job runs alone
   std::vector<double> loss_;    // (T, K, K)  time lost, weighted as in added_time_ppb()
   std::vector<Mean> of_model_;  // (rows, types of the cluster)
-  // (C) Reference of a class's work: GPUs, GPU type (kNone: not in the cluster), and span.
+  // (C) Placement on which a class's throughput is 1: number of GPUs, GPU type (kNone: not in the
+  // cluster), and span.
   std::vector<int32_t> reference_gpus_, reference_type_, reference_span_;
   std::vector<char> reference_seen_;  // (C)  whether a job of the class ran
   std::vector<char> stale_;  // (K)  base kinds to recompute with fill_variants_of_base_kind()

@@ -33,7 +33,7 @@ Outcome replay_sorted(RuleSetSimBySlot& sim, SortedBy order, const SpecColumns& 
 
 struct DlasMode {
   bool gpu_time = false;  // whether attained service is time x GPUs
-  double starvation = 0;  // promotes a job that waited this many times its run time; 0: never
+  double starvation = 0;  // promotes a job that waited this many times the time it ran; 0: never
 };
 
 Outcome replay_dlas(RuleSetSimBySlot& sim, const DlasMode& mode, const SimModel& fixed);

@@ -101,7 +101,7 @@ class Dlas {
   void add(int32_t slot) {
     const auto at = static_cast<size_t>(slot);
     if (by_slot_.size() <= at) by_slot_.resize(at + 1);
-    by_slot_[at] = {.left_s = sim_.total_run_s(slot),
+    by_slot_[at] = {.left_s = sim_.trace_run_s(slot),
                     .wait_from_s = now_s_,
                     .request_class = s_.request_class[slot]};
     queues_[0].joined.push_back({.slot = slot, .gpus = s_.gpus[slot]});

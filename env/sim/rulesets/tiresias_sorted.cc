@@ -57,7 +57,7 @@ class Sorted {
   }
 
   void add(int32_t slot) {
-    const int64_t left_s = sim_.total_run_s(slot);
+    const int64_t left_s = sim_.trace_run_s(slot);
     const int32_t gpus = sim_.state().gpus[slot];
     list_.add({key_of(left_s, gpus), left_s, slot, gpus, false});
   }

@@ -28,7 +28,8 @@ double two_level_all_reduce_s(int32_t nodes, int32_t node_gpus, double bytes, co
                               const Link& across);
 
 // Returns the duration of a job's exchange on `nodes` nodes with `node_gpus` GPUs each. On several
-// nodes a ring or tree of all GPUs uses link `across`. kNone and kPipeline mean two levels.
+// nodes a ring or tree of all GPUs uses link `across`. kNone and kPipeline are timed as a two-level
+// all-reduce.
 double gradient_exchange_s(Pattern pattern, int32_t nodes, int32_t node_gpus, double bytes,
                            const Link& inside, const Link& across);
 

@@ -68,7 +68,7 @@ SpeedCurve::SpeedCurve(const ModelProfile& profile, const std::string& gpu_type,
   form_ = profile.by_links ? PolluxForm{.grad_s = ran.front().iteration_s} : fit_pollux(ran);
 }
 
-SpeedCurve::GradientAccumulation SpeedCurve::split_by_rows(double batch, int32_t gpus) const {
+SpeedCurve::GradientAccumulation SpeedCurve::split_batch(double batch, int32_t gpus) const {
   const double local = weak_ ? batch : batch / gpus;
   const double count = std::max(1.0, std::ceil(local / largest_batch_ * (1 - kSameBatch)));
   return {count, local / count};
@@ -90,16 +90,16 @@ double SpeedCurve::sync_s(int32_t gpus, int32_t spread) const {
   return two_level_all_reduce_s(nodes, (gpus + nodes - 1) / nodes, gradient_bytes_, within, beyond);
 }
 
-double SpeedCurve::form_iteration_s(double batch, int32_t gpus, int32_t spread,
-                                    double exchange_time_factor) const {
-  const GradientAccumulation parts = split_by_rows(batch, gpus);
+double SpeedCurve::pollux_iteration_s(double batch, int32_t gpus, int32_t spread,
+                                      double exchange_time_factor) const {
+  const GradientAccumulation parts = split_batch(batch, gpus);
   const double compute_s = form_.compute_s(parts.local_batch);
   return (parts.count - 1) * compute_s +
          form_.combined_s(compute_s, exchange_time_factor * sync_s(gpus, spread));
 }
 
-double SpeedCurve::form_steps_per_s(double batch, int32_t gpus, int32_t spread) const {
-  return worker_steps_per_iteration(gpus) / form_iteration_s(batch, gpus, spread);
+double SpeedCurve::pollux_steps_per_s(double batch, int32_t gpus, int32_t spread) const {
+  return worker_steps_per_iteration(gpus) / pollux_iteration_s(batch, gpus, spread);
 }
 
 // Returns the time of one part without exchange: measured on one GPU, else by the form.
@@ -118,7 +118,7 @@ double SpeedCurve::compute_s(double local_batch) const {
 // Returns the speed at a number of GPUs with measured `batches`.
 SpeedCurve::AnchorSpeed SpeedCurve::anchor_speed(double batch, int32_t gpus, const Batches& batches,
                                                  int32_t spread) const {
-  const GradientAccumulation parts = split_by_rows(batch, gpus);
+  const GradientAccumulation parts = split_batch(batch, gpus);
   const double m = parts.local_batch;
   const double sync = sync_s(gpus, spread);
   const auto form_s = [&](double local) { return form_.combined_s(form_.compute_s(local), sync); };
@@ -161,18 +161,18 @@ std::vector<double> SpeedCurve::interpolate(double batch, int32_t spread, const 
       furthest = 0;
       continue;
     }
-    const double form = form_steps_per_s(batch, n, spread);
+    const double form = pollux_steps_per_s(batch, n, spread);
     const auto below = above == anchors.begin() ? anchors.end() : std::prev(above);
     const auto fits = [&](auto anchor) {
       return anchor != anchors.end() && anchor->second.steps_per_s > 0;
     };
     if (!fits(below) || !fits(above)) {
       const auto& [gpus, known] = fits(below) || above == anchors.end() ? *below : *above;
-      value = known.steps_per_s * form / form_steps_per_s(batch, gpus, spread);
+      value = known.steps_per_s * form / pollux_steps_per_s(batch, gpus, spread);
       continue;
     }
-    furthest = std::max(furthest, progress(form_steps_per_s(batch, below->first, spread), form,
-                                           form_steps_per_s(batch, above->first, spread)));
+    furthest = std::max(furthest, progress(pollux_steps_per_s(batch, below->first, spread), form,
+                                           pollux_steps_per_s(batch, above->first, spread)));
     value = std::lerp(below->second.steps_per_s, above->second.steps_per_s, furthest);
   }
   return out;
@@ -194,8 +194,9 @@ SpeedCurve::Rates SpeedCurve::steps_per_s(double batch, int32_t max_gpus) const 
     if (!known[i].empty()) continue;
     out[i] = out[measured];
     for (int32_t n = 1; n <= max_gpus; ++n) {
-      out[i][static_cast<size_t>(n)] *= form_iteration_s(batch, n, static_cast<int32_t>(measured)) /
-                                        form_iteration_s(batch, n, static_cast<int32_t>(i));
+      out[i][static_cast<size_t>(n)] *=
+          pollux_iteration_s(batch, n, static_cast<int32_t>(measured)) /
+          pollux_iteration_s(batch, n, static_cast<int32_t>(i));
     }
   }
   const int32_t last_inside = known[0].empty() ? 0 : known[0].rbegin()->first;

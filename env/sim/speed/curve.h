@@ -2,11 +2,11 @@
 // Measured values are kept, and the fitted form of Pollux (pollux.h) gives values in between.
 //
 // Between two measured numbers of GPUs (or batch sizes) the speed is interpolated monotonically
-// along Pollux's form. Beyond measured numbers, ratios of the form extrapolate. Speeds measured at
-// equal numbers of GPUs and nodes are averaged geometrically. A batch larger than any measured
-// batch is split into equal parts (gradient accumulation). If only one-node or only multi-node runs
-// exist, the all-reduce on the cluster's links gives the missing speeds. Unmeasured spreads are
-// never faster than one node.
+// along Pollux's form. Beyond the measured numbers, the nearest measured speed is scaled by the
+// ratio of the form's speeds. Speeds measured at equal numbers of GPUs and nodes are averaged
+// geometrically. A batch larger than any measured batch is split into equal parts (gradient
+// accumulation). If only one-node or only multi-node runs exist, the all-reduce on the cluster's
+// links gives the missing speeds. Unmeasured spreads are never faster than one node.
 #pragma once
 
 #include <array>
@@ -22,7 +22,7 @@
 
 namespace yard {
 
-// Links by tier. An unknown link counts as fast as the tier below it.
+// Links by tier. An unknown link is taken to be as fast as the link of the tier below.
 using TierLinks = std::array<Link, kTiers>;
 
 // The fewest nodes of each spread. Spread 0 is one node.
@@ -30,11 +30,12 @@ constexpr std::array<int32_t, kSpreads> kMinNodes = {1, 2, 3, 4, 5, 9};
 
 class SpeedCurve {
  public:
-  // Copies `profile` in part. `gradient_bytes` 0: unknown size. Requires: a run on `gpu_type`.
+  // Keeps no reference to `profile`. `gradient_bytes` 0: unknown size. Requires: `profile` has a
+  // run on `gpu_type`.
   SpeedCurve(const ModelProfile& profile, const std::string& gpu_type, double gradient_bytes,
              const TierLinks& links);
 
-  const PolluxForm& form() const { return form_; }
+  const PolluxForm& pollux_form() const { return form_; }
 
   // Returns steps/s for 0 (0 steps/s) to `max_gpus` GPUs, by spread. `batch` is a batch size as
   // ModelProfile::identifying_batch_size() returns it.
@@ -43,25 +44,25 @@ class SpeedCurve {
 
   // Returns the Pollux form's iteration time [s] if the exchange takes `exchange_time_factor` times
   // as long.
-  double form_iteration_s(double batch, int32_t gpus, int32_t spread,
-                          double exchange_time_factor = 1) const;
+  double pollux_iteration_s(double batch, int32_t gpus, int32_t spread,
+                            double exchange_time_factor = 1) const;
 
  private:
   struct AnchorSpeed {
     double steps_per_s = 0;
     bool exact = false;  // whether the speed was measured with this batch size
   };
-  using Batches = std::map<double, double>;        // local batch -> iteration [s]; 0: no fit
+  using Batches = std::map<double, double>;        // local batch -> iteration [s]; 0: does not fit
   using Anchors = std::map<int32_t, AnchorSpeed>;  // known speeds by number of GPUs
   struct GradientAccumulation {
     double count = 1;  // an integer
     double local_batch = 1;
   };
 
-  GradientAccumulation split_by_rows(double batch, int32_t gpus) const;
+  GradientAccumulation split_batch(double batch, int32_t gpus) const;
   double worker_steps_per_iteration(int32_t gpus) const { return weak_ ? gpus : 1; }
   double sync_s(int32_t gpus, int32_t spread) const;
-  double form_steps_per_s(double batch, int32_t gpus, int32_t spread) const;
+  double pollux_steps_per_s(double batch, int32_t gpus, int32_t spread) const;
   double compute_s(double local_batch) const;
   AnchorSpeed anchor_speed(double batch, int32_t gpus, const Batches& batches,
                            int32_t spread) const;

@@ -11,15 +11,16 @@
 
 namespace yard {
 
-// Spread: a class of numbers of nodes: at most 1, 2, 3, 4, 5 to 8, more. Exchanges measured over
-// two nodes differ much from exchanges over more nodes.
+// Spread: a class of numbers of nodes: 0 or 1, 2, 3, 4, 5 to 8, more than 8. Exchanges measured
+// over two nodes differ much from exchanges over more nodes.
 constexpr int32_t kSpreads = 6;
 YARD_HD inline int32_t node_spread_class(int32_t nodes) {
   if (nodes < 5) return nodes < 1 ? 0 : nodes - 1;
   return nodes < 9 ? 4 : 5;
 }
 
-// Span: the widest tier of a job's exchange and, from tier rack on, its spread. One GPU: an island.
+// Span: the widest tier of a job's exchange and, from tier rack on, its spread. A job on one GPU
+// has the span of an island.
 constexpr int32_t kSpans = 2 + 3 * (kSpreads - 1);
 YARD_HD inline int32_t exchange_span_of(Tier tier, int32_t nodes) {
   if (tier <= Tier::kNode) return tier == Tier::kNode ? 1 : 0;
@@ -55,7 +56,7 @@ struct SpeedColumns {
   // (C, kAllReduces)  kind of a class by all-reduce, -1: no choice; null: no choice for any class
   const int32_t* kind_by_all_reduce = nullptr;
   const uint8_t* tree_exchange =
-      nullptr;  // (K)  1: a tree's traffic; used only with kind_by_all_reduce
+      nullptr;  // (K)  1: sends a tree all-reduce's traffic; used only with kind_by_all_reduce
 };
 
 // Returns whether the scheduler may choose the all-reduce of the class's jobs.
@@ -65,9 +66,9 @@ YARD_HD inline bool may_choose_all_reduce(const SpeedColumns& s, int32_t job_cla
 
 // Returns the kind of a class with `servers` parameter servers (0: as requested) and the all-reduce
 // `all_reduce` (kNone: the job's own; ignored unless may_choose_all_reduce()). Returns -1 if
-// neutral.
-YARD_HD inline int32_t kind_of(const SpeedColumns& s, int32_t job_class, int32_t servers,
-                               Pattern all_reduce) {
+// the class is neutral.
+YARD_HD inline int32_t model_variant_of(const SpeedColumns& s, int32_t job_class, int32_t servers,
+                                        Pattern all_reduce) {
   if (may_choose_all_reduce(s, job_class)) {
     return s.kind_by_all_reduce[job_class * kAllReduces + static_cast<int32_t>(all_reduce)];
   }
@@ -83,12 +84,12 @@ YARD_HD inline int64_t speed_cell_index(const SpeedColumns& s, int32_t kind, int
   return row * kSpans + exchange_span_of(tier, nodes);
 }
 
-// Returns the isolated throughput of a class. It is 1 on the requested GPUs of the reference type,
-// consolidated, and 0 if the model does not fit on the GPUs. Requires: 1 <= gpus <= max_gpus.
+// Returns the isolated throughput of a class: 1 on the requested number of GPUs of the reference
+// type, consolidated; 0 if the model does not fit on the GPUs. Requires: 1 <= gpus <= max_gpus.
 YARD_HD inline double speed_of(const SpeedColumns& s, int32_t job_class, int32_t type, int32_t gpus,
                                Tier tier, int32_t nodes, int32_t servers = 0,
                                Pattern all_reduce = Pattern::kNone) {
-  const int32_t kind = kind_of(s, job_class, servers, all_reduce);
+  const int32_t kind = model_variant_of(s, job_class, servers, all_reduce);
   if (kind < 0) return s.type_speed[type];
   return s.steps_per_s[speed_cell_index(s, kind, type, gpus, tier, nodes)] /
          s.class_reference[job_class];
@@ -98,7 +99,7 @@ YARD_HD inline double speed_of(const SpeedColumns& s, int32_t job_class, int32_t
 YARD_HD inline double exchange_share(const SpeedColumns& s, int32_t job_class, int32_t type,
                                      int32_t gpus, Tier tier, int32_t nodes, int32_t servers = 0,
                                      Pattern all_reduce = Pattern::kNone) {
-  const int32_t kind = kind_of(s, job_class, servers, all_reduce);
+  const int32_t kind = model_variant_of(s, job_class, servers, all_reduce);
   return kind < 0 ? 0 : s.exchange_share[speed_cell_index(s, kind, type, gpus, tier, nodes)];
 }
 
@@ -116,7 +117,7 @@ YARD_HD inline double pair_rate(const SpeedColumns& s, int32_t job_class, int32_
 YARD_HD inline int64_t link_bytes_per_s(const SpeedColumns& s, int32_t job_class, int32_t type,
                                         int32_t gpus, Tier tier, int32_t nodes, int32_t servers = 0,
                                         Pattern all_reduce = Pattern::kNone) {
-  const int32_t kind = kind_of(s, job_class, servers, all_reduce);
+  const int32_t kind = model_variant_of(s, job_class, servers, all_reduce);
   if (kind < 0 || nodes < 2) return 0;
   const double steps = s.counts_worker_steps[kind] != 0 ? gpus : 1;
   const double iterations_per_s =

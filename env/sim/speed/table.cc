@@ -130,7 +130,7 @@ SpeedTable::Cell SpeedTable::cell(const SpeedCurve& curve, const SpeedCurve::Rat
   if (gpus < 2) return {measured, 0};
   const double longer = exchange_time_ratio_to_measured(kind, tier, gpus, nodes);
   const auto form_s = [&](double times) {
-    return curve.form_iteration_s(kind.batch, gpus, spread, times);
+    return curve.pollux_iteration_s(kind.batch, gpus, spread, times);
   };
   return {measured * (form_s(1) / form_s(longer)), form_s(2 * longer) / form_s(longer) - 1};
 }
@@ -192,8 +192,8 @@ std::string SpeedTable::parameter_server_reference_type(const ModelProfile& prof
   return profile.parameter_server_runs.front().gpu_type;
 }
 
-int32_t SpeedTable::kind_of(const ModelProfile& profile, double batch, Pattern pattern,
-                            int32_t servers, Pattern measured) {
+int32_t SpeedTable::model_variant_of(const ModelProfile& profile, double batch, Pattern pattern,
+                                     int32_t servers, Pattern measured) {
   const auto [it, fresh] = kind_index_.try_emplace(
       std::tuple(&profile, batch, pattern, servers, measured), static_cast<int32_t>(kinds_.size()));
   if (!fresh) return it->second;
@@ -229,7 +229,7 @@ int32_t SpeedTable::class_of(const std::string& model, int32_t batch, int32_t gp
   if (profile == nullptr || std::ranges::none_of(profile->runs, fits)) return 0;
   // Profiles by links are measured with the two-level all-reduce.
   const Pattern measured = profile->by_links ? Pattern::kHierarchical : pattern;
-  const int32_t kind = kind_of(*profile, batch_for(*profile, batch), pattern, 0, measured);
+  const int32_t kind = model_variant_of(*profile, batch_for(*profile, batch), pattern, 0, measured);
   const auto [it, fresh] = class_index_.try_emplace(std::pair(kind, gpus), 0);
   if (!fresh) return it->second;
   const ModelVariant& made = kinds_[static_cast<size_t>(kind)];
@@ -259,8 +259,8 @@ int32_t SpeedTable::parameter_server_class_of(const std::string& model, int32_t 
   });
   if (found == profiles_->models.end()) return 0;
   const double wanted = batch > 0 ? batch : found->parameter_server_runs.front().batch;
-  const int32_t kind =
-      kind_of(*found, wanted, Pattern::kParameterServer, servers, Pattern::kParameterServer);
+  const int32_t kind = model_variant_of(*found, wanted, Pattern::kParameterServer, servers,
+                                        Pattern::kParameterServer);
   const auto [it, fresh] = class_index_.try_emplace(std::pair(kind, workers), 0);
   if (!fresh) return it->second;
   const ParameterServerSpeedCurve curve(found->parameter_server_runs,
@@ -273,16 +273,16 @@ void SpeedTable::allow_parameter_servers_up_to(int32_t job_class, int32_t most) 
   known = std::max(known, most);
   const int32_t kind = class_kind_[static_cast<size_t>(job_class)];
   YARD_CHECK(kinds_[static_cast<size_t>(kind)].servers > 0, "the class has no parameter servers");
-  for (int32_t n = 1; n <= known; ++n) kind_with_servers(kind, n);
+  for (int32_t n = 1; n <= known; ++n) variant_with_servers(kind, n);
 }
 
-int32_t SpeedTable::kind_with_servers(int32_t of_kind, int32_t servers) {
+int32_t SpeedTable::variant_with_servers(int32_t of_kind, int32_t servers) {
   const ModelVariant kind = kinds_[static_cast<size_t>(of_kind)];
-  return kind_of(*kind.profile, kind.batch, kind.pattern, servers, kind.measured);
+  return model_variant_of(*kind.profile, kind.batch, kind.pattern, servers, kind.measured);
 }
 
 // Fills `kind_with_`. Beyond a class's own maximum it repeats the kind with most servers.
-void SpeedTable::build_kind_with_servers_table() {
+void SpeedTable::build_variant_with_servers_table() {
   kind_with_.clear();
   if (max_servers_.empty()) return;
   int32_t most = 0;
@@ -293,7 +293,7 @@ void SpeedTable::build_kind_with_servers_table() {
     for (int32_t n = 0; n <= most; ++n) {
       const bool fixed = allowed == max_servers_.end() || n == 0;
       kind_with_.push_back(fixed ? requested
-                                 : kind_with_servers(requested, std::min(n, allowed->second)));
+                                 : variant_with_servers(requested, std::min(n, allowed->second)));
     }
   }
 }
@@ -310,12 +310,12 @@ void SpeedTable::allow_all_reduce_choice(int32_t job_class) {
   by[0] = own;
   for (const Pattern pattern : {Pattern::kRing, Pattern::kTree, Pattern::kHierarchical}) {
     by[static_cast<size_t>(pattern)] =
-        kind_of(*kind.profile, kind.batch, pattern, 0, kind.measured);
+        model_variant_of(*kind.profile, kind.batch, pattern, 0, kind.measured);
   }
   kind_by_all_reduce_.clear();
 }
 
-void SpeedTable::build_kind_per_all_reduce_table() {
+void SpeedTable::build_variant_per_all_reduce_table() {
   const size_t cells = class_kind_.size() * kAllReduces;
   if (kinds_by_all_reduce_.empty() || kind_by_all_reduce_.size() == cells) return;
   kind_by_all_reduce_.assign(cells, -1);
@@ -347,8 +347,8 @@ void SpeedTable::build_pair_rate_table() {
 }
 
 SpeedColumns SpeedTable::columns() {
-  build_kind_with_servers_table();
-  build_kind_per_all_reduce_table();
+  build_variant_with_servers_table();
+  build_variant_per_all_reduce_table();
   if (pair_rate_.size() != options_.types.size() * kinds_.size() * kinds_.size())
     build_pair_rate_table();
   return {static_cast<int32_t>(class_kind_.size()),

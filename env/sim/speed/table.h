@@ -87,17 +87,17 @@ class SpeedTable {
                                          int32_t nodes) const;
   Cell cell(const SpeedCurve& curve, const SpeedCurve::Rates& rates, const ModelVariant& kind,
             Tier tier, int32_t gpus, int32_t nodes) const;
-  int32_t kind_of(const ModelProfile& profile, double batch, Pattern pattern, int32_t servers,
-                  Pattern measured);
+  int32_t model_variant_of(const ModelProfile& profile, double batch, Pattern pattern,
+                           int32_t servers, Pattern measured);
   void add_synchronous_rates(const ModelVariant& kind);
   void add_parameter_server_rates(const ModelVariant& kind);
   // Returns the kind that equals `kind` except for its number of parameter servers.
-  int32_t kind_with_servers(int32_t kind, int32_t servers);
+  int32_t variant_with_servers(int32_t kind, int32_t servers);
   int32_t add_job_class(int32_t kind, double reference);
   std::string parameter_server_reference_type(const ModelProfile& profile) const;
   double reference_steps_per_s(const ModelVariant& kind, const std::string& type, int32_t gpus);
-  void build_kind_with_servers_table();
-  void build_kind_per_all_reduce_table();
+  void build_variant_with_servers_table();
+  void build_variant_per_all_reduce_table();
   void build_pair_rate_table();
 
   const Profiles* profiles_;

@@ -126,8 +126,8 @@ struct JobColumns {
   const int32_t* first_after = nullptr;  // (N + 1)  index into after_job; null: no dependencies
   const int32_t* after_job = nullptr;    // jobs which must end before another job may start
   const int32_t* parent = nullptr;       // (N)  index among jobs with dependents, or kNone
-  const int64_t* save_us = nullptr;      // (N)  kNone: as in Costs; null: kNone for all
-  const int64_t* restore_us = nullptr;   // (N)  kNone: as in Costs; null: kNone for all
+  const int64_t* save_us = nullptr;      // (N)  kNone: as in PreemptionCosts; null: kNone for all
+  const int64_t* restore_us = nullptr;   // (N)  kNone: as in PreemptionCosts; null: kNone for all
   const int32_t* class_gpus = nullptr;   // (K)  whole free GPUs needed to start; non-decreasing
   const int64_t* priority = nullptr;     // (N)  higher goes first; null: 0 for all jobs
   const double* weight = nullptr;        // (N)  null: all 1
@@ -150,14 +150,14 @@ struct SpeedEstimates {
 
 // Costs of the rule set `default`.
 // docs/design/rules.md explains the values.
-struct Costs {
+struct PreemptionCosts {
   int64_t save_us = 10'000'000;     // time to save a preempted job, which holds its GPUs meanwhile
   int64_t restore_us = 30'000'000;  // time to resume a preempted job of up to `small_gpus` GPUs
   int64_t restore_large_us = 60'000'000;  // time to resume a larger job
   int32_t small_gpus = 8;
   int64_t checkpoint_us = 1'800'000'000;  // running time between checkpoints
 
-  double scale = 1;  // factor on costs that jobs specify; included in the other fields
+  double scale = 1;  // factor on costs that jobs specify; already applied to the other fields
 
   YARD_HD int64_t restore(int32_t gpus) const {
     return gpus <= small_gpus ? restore_us : restore_large_us;
@@ -179,7 +179,7 @@ struct AllowedActions {
 struct SimModel {
   SpecColumns spec;
   JobColumns jobs;
-  Costs costs;
+  PreemptionCosts costs;
   SpeedColumns speed = {};  // without classes, no model was measured
   bool rated = false;       // whether throughput depends on more than GPU types (rates.h)
   AllowedActions allows = {};

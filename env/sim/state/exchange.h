@@ -1,6 +1,7 @@
 // A job's all-reduce settings: the algorithm, and the priority on congested links. A scheduler may
-// choose both when it starts the job. States have columns for these settings only if some job
-// permits the choice. If no job permits it, jobs use their own algorithms at equal priority.
+// choose algorithm and priority when it starts the job. States have columns for these settings only
+// if some job permits the choice. If no job permits a choice, jobs use their own algorithms at
+// equal priority.
 #pragma once
 
 #include "env/sim/speed/contention.h"

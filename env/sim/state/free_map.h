@@ -71,8 +71,8 @@ struct FreeNodeIndex {
   }
 
   // Returns the lowest node >= `from` with exactly `count` free GPUs, or kNone.
-  YARD_HD int32_t first_node_with_at_least(const SimState& s, int32_t count,
-                                           int32_t from = 0) const {
+  YARD_HD int32_t first_node_with_exactly(const SimState& s, int32_t count,
+                                          int32_t from = 0) const {
     const uint64_t* bits = s.free_bits + static_cast<int64_t>(count) * words;
     int32_t w = from / 64;
     if (w >= words) return kNone;

@@ -97,7 +97,7 @@ YARD_HD inline int32_t allocate_part(SimState& s, int32_t node, uint64_t mask, i
   return part;
 }
 
-YARD_HD inline void release_part(SimState& s, int32_t part) {
+YARD_HD inline void free_part_record(SimState& s, int32_t part) {
   s.part_next[part] = s.head->free_part;
   s.head->free_part = part;
 }

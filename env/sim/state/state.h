@@ -1,5 +1,5 @@
 // The present state of a cluster: live jobs and GPUs, in one flat block without pointers. A live
-// cluster can report it all: hidden facts are in `Truth`, and later events in `EventQueue`.
+// cluster can report the whole state: hidden facts are in `Truth`, later events in `EventQueue`.
 // `SimState` points into a block. Slots of finished jobs are reused and get a new generation.
 // Dims: S slots, M nodes, G GPUs, P parts, K classes, C free counts 0..max, W words of M bits.
 #pragma once
@@ -93,7 +93,8 @@ struct StateSizes {
 
 enum class Extent : uint8_t { kAll, kSlots, kParts };  // which entries of a column are in use
 
-// Data of a job that every event uses, in two cache lines. As columns, it would touch thirty lines.
+// Data of a job that every event uses, in two cache lines. As separate columns, the data would lie
+// in thirty cache lines.
 struct alignas(64) SlotRecord {
   uint32_t generation;
   Phase phase;

@@ -1,4 +1,5 @@
-// Owners of the constant columns of a cluster and of its jobs. All worlds share one copy.
+// Owners of the constant columns of a cluster and of its jobs. All worlds share one copy of
+// these columns.
 #pragma once
 
 #include <cstdint>

@@ -59,7 +59,7 @@ std::string flaw_of_decision(const SimModel& fixed, const SimState& state, const
     const int32_t slot = edit.job.slot;
     if (!live(s, edit.job)) return about(edit) + ": no such job";
     if (edit.verb == Verb::kEnd) {
-      if (!legal_end(fixed, s, slot)) {
+      if (!legal_end_early(fixed, s, slot)) {
         if (!fixed.allows.preempt) return about(edit) + ": not allowed here";
         const bool may = fixed.jobs.curves.may_end_early(s.job[slot]);
         return about(edit) + (may ? ": it does not run" : ": its user does not allow it");
@@ -169,7 +169,7 @@ bool Draft::preempt(int32_t slot) {
 }
 
 bool Draft::end(int32_t slot) {
-  return legal_end(*fixed_, *state_, slot) && stop_job(Verb::kEnd, slot);
+  return legal_end_early(*fixed_, *state_, slot) && stop_job(Verb::kEnd, slot);
 }
 
 // Returns false if this draft starts the job.
@@ -242,7 +242,7 @@ void Draft::undo_to(size_t mark) {
       s.run_start_us[u.slot] = u.run_start_us;
     }
     set_all_reduce_settings(*fixed_, s, u.slot, u.exchange);
-    if (record.phase == Phase::kRunning) begin_run(*fixed_, s, u.slot);
+    if (record.phase == Phase::kRunning) begin_contention(*fixed_, s, u.slot);
     parts_.resize(u.first_part);
     plan_.pieces.resize(u.num_pieces);
   }
@@ -264,7 +264,7 @@ void Draft::undo_stop(Verb verb, const Undo& u) {
     restore_vacating_resources(*fixed_, s, u.slot, chain, part.leaving);
   }
   s.first_part[u.slot] = chain;
-  add_kind_to_gpus(*fixed_, s, u.slot);
+  add_sharing_kind_to_gpus(*fixed_, s, u.slot);
   add_gpu_holder(s, u.slot);
   if (s.tenant[u.slot] != kNone) s.tenant_gpus[s.tenant[u.slot]] += s.gpus[u.slot];
   if (verb == Verb::kPreempt) --s.head->preemptions;

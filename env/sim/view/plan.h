@@ -30,9 +30,9 @@ struct Plan {
   friend bool operator==(const Plan&, const Plan&) = default;
 };
 
-// Returns why the plan cannot be executed, or "". Every job in it must be live and in the right
-// phase, with one end or at most one preemption and one start. The final allocation must fit every
-// node.
+// Returns why the plan cannot be executed, or "". Every job in the plan must be live and in the
+// right phase, with one end or at most one preemption and one start. The final allocation must fit
+// every node.
 std::string flaw_of_decision(const SimModel& fixed, const SimState& state, const Plan& plan);
 
 // Executes preemptions and ends before starts, so that two jobs may swap nodes. Requires:

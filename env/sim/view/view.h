@@ -13,7 +13,8 @@
 namespace yard {
 
 // Levels of information in rising order: a policy may use its own level and all lower levels
-// (docs/design/rules.md). Results at the oracle levels are bounds.
+// (docs/design/rules.md). Results at the oracle levels are bounds for comparison,
+// since no real policy knows run times.
 enum class InformationLevel : uint8_t {
   kBlind,
   kHistory,
@@ -45,7 +46,7 @@ class View {
   YARD_HD InformationLevel level() const { return level_; }
   YARD_HD int64_t now_us() const { return state_->head->now_us; }
   YARD_HD const SpecColumns& spec() const { return fixed_->spec; }
-  YARD_HD const Costs& costs() const { return fixed_->costs; }
+  YARD_HD const PreemptionCosts& preemption_costs() const { return fixed_->costs; }
 
   // --- the cluster
   YARD_HD int32_t total_gpus() const { return fixed_->spec.total_gpus; }
@@ -64,13 +65,15 @@ class View {
   YARD_HD int32_t slot_high_water() const { return state_->head->high_water; }
   YARD_HD int32_t num_waiting() const { return state_->head->waiting; }
   YARD_HD int64_t gpus_requested_by_waiting() const { return state_->head->waiting_gpus; }
-  YARD_HD int32_t num_held() const { return state_->head->held; }
+  YARD_HD int32_t num_holders() const { return state_->head->held; }
   YARD_HD int32_t num_blocked_by_dependencies() const { return state_->head->blocked; }  // jobs
   YARD_HD int32_t num_live() const { return state_->head->live; }
   YARD_HD int32_t num_finished() const { return state_->head->finished; }
-  YARD_HD int32_t held(int32_t i) const { return state_->holder_slots[i]; }  // starting or running
-  std::span<const int32_t> held() const {
-    return {state_->holder_slots, static_cast<size_t>(num_held())};
+  YARD_HD int32_t holder_slot(int32_t i) const {
+    return state_->holder_slots[i];
+  }  // starting or running
+  std::span<const int32_t> holder_slots() const {
+    return {state_->holder_slots, static_cast<size_t>(num_holders())};
   }
   YARD_HD int32_t queue_head() const { return state_->head->queue_head; }  // waiting, by entry
   YARD_HD int32_t queue_next(int32_t slot) const { return state_->queue_next[slot]; }
@@ -91,9 +94,9 @@ class View {
   // Jobs that arrived, began to run, completed a save or finished since the last decision. A
   // finished job's slot can be read for the last time.
   YARD_HD int32_t num_changed() const { return state_->head->num_changed; }
-  YARD_HD int32_t changed(int32_t i) const { return state_->changed[i]; }
+  YARD_HD int32_t changed_slot(int32_t i) const { return state_->changed[i]; }
 
-  // --- one job. Requires: the job is live, or has finished and is among changed().
+  // --- one job. Requires: the job is live, or has finished and is among the changed jobs.
   YARD_HD JobRef ref(int32_t slot) const { return {slot, state_->generation[slot]}; }
   YARD_HD Phase phase(int32_t slot) const { return state_->phase[slot]; }
   YARD_HD bool finished(int32_t slot) const { return state_->phase[slot] == Phase::kDone; }
@@ -296,7 +299,7 @@ class View {
   }
 
   // Work left on the reference type, as a line over time. The line is valid until the job is among
-  // changed() again, or the policy starts or stops the job. Requires: an oracle level.
+  // changed_slot() again, or the policy starts or stops the job. Requires: an oracle level.
   YARD_HD LinearDecrease work_left_line(int32_t slot) const {
     YARD_CHECK(true_work_us_ != nullptr, "work_left_line() needs an oracle level");
     const double left =

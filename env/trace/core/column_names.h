@@ -42,7 +42,8 @@ std::optional<std::string> nearest_column(std::string_view name,
                                           const std::vector<std::string>& columns);
 
 // Returns advice for missing columns: "did you mean the column `submit_time`? --columns
-// submit_s=submit_time". Without a similar column, it explains --columns. `what` is "key" for JSON.
+// submit_s=submit_time". Without a similar column, the advice explains --columns. `what` is "key"
+// for JSON.
 std::string missing_column_advice(const std::vector<std::string>& missing,
                                   const std::vector<std::string>& columns,
                                   const std::string& what = "column");

@@ -104,7 +104,7 @@ struct Job {
   std::string array;               // name shared by the jobs of one job array
 
   // What happened to the job on the real cluster, which policies never see.
-  int64_t logged_start_us = -1;  // time in the trace; -1: not given
+  int64_t logged_start_us = -1;  // start, in trace time; -1: not given
   int64_t logged_end_us = -1;
   bool run_unknown = false;  // the log lacks a run time, so that run_us is a setting's value
   std::string status;        // final status as in the trace, such as "Pass" or "TIMEOUT"

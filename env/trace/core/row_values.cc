@@ -47,13 +47,13 @@ bool Rows::time(int column, int64_t& out_us, const TimeUnit& unit) {
   const std::string name(name_of(column)), got(trim(fields_[column]));
   const auto number = parse_double(got);
   if (!number) {
-    return unusable(column, name + " is not a number", name + " in " + unit.name,
-                    in_quotes(fields_[column]));
+    return reject_row(column, name + " is not a number", name + " in " + unit.name,
+                      in_quotes(fields_[column]));
   }
   if (*number < 0) {
-    return unusable(column, name + " is negative", name + " of at least 0 " + unit.symbol, got);
+    return reject_row(column, name + " is negative", name + " of at least 0 " + unit.symbol, got);
   }
-  return unusable(
+  return reject_row(
       column, name + " is too large",
       name + " of at most " + std::to_string(max_time_in_units(unit)) + " " + unit.symbol, got);
 }
@@ -76,11 +76,11 @@ bool Rows::date(int column, const Zone& zone, int64_t& out_us) {
     out_us = *us;
     return true;
   }
-  return unusable(column, name + " is not a date",
-                  name + " as a date like 2021-03-04T12:30:15, from 1970 on", in_quotes(said));
+  return reject_row(column, name + " is not a date",
+                    name + " as a date like 2021-03-04T12:30:15, from 1970 on", in_quotes(said));
 }
 
-bool Rows::whole(int column, int64_t& out, int64_t least, int64_t most) {
+bool Rows::integer(int column, int64_t& out, int64_t least, int64_t most) {
   const std::string said(trim(fields_[column]));
   const std::optional<int64_t> number = whole_of(said);
   if (number && *number >= least && *number <= most) {
@@ -88,15 +88,15 @@ bool Rows::whole(int column, int64_t& out, int64_t least, int64_t most) {
     return true;
   }
   const std::string name = name_of(column);
-  return unusable(
+  return reject_row(
       column, name + (number ? " is out of range" : " is not a whole number"),
       name + " as a whole number, " + std::to_string(least) + " to " + std::to_string(most),
       in_quotes(said));
 }
 
-bool Rows::whole(int column, int32_t& out, int32_t least, int32_t most) {
+bool Rows::integer(int column, int32_t& out, int32_t least, int32_t most) {
   int64_t wide = 0;
-  if (!whole(column, wide, int64_t{least}, int64_t{most})) return false;
+  if (!integer(column, wide, int64_t{least}, int64_t{most})) return false;
   out = static_cast<int32_t>(wide);
   return true;
 }
@@ -109,31 +109,31 @@ bool Rows::number(int column, double& out, double least) {
     return true;
   }
   const std::string name = name_of(column);
-  return unusable(column, name + (number ? " is too small" : " is not a number"),
-                  name + " as a number of at least " + shortest(least), in_quotes(said));
+  return reject_row(column, name + (number ? " is too small" : " is not a number"),
+                    name + " as a number of at least " + shortest_text(least), in_quotes(said));
 }
 
-bool Rows::positive(int column, double& out) {
+bool Rows::positive_number(int column, double& out) {
   if (!number(column, out)) return false;
   if (out > 0) return true;
   const std::string name = name_of(column);
-  return unusable(column, name + " is not above 0", name + " above 0",
-                  in_quotes(trim(fields_[column])));
+  return reject_row(column, name + " is not above 0", name + " above 0",
+                    in_quotes(trim(fields_[column])));
 }
 
 bool Rows::gpus(int column, int32_t& out, int32_t least) {
   const std::optional<int64_t> number = whole_of(trim(fields_[column]));
   if (!number) {
-    return unusable(column, "number of GPUs is not a whole number", "a whole number of GPUs",
-                    in_quotes(fields_[column]));
+    return reject_row(column, "number of GPUs is not a whole number", "a whole number of GPUs",
+                      in_quotes(fields_[column]));
   }
   if (*number < least || *number > kMaxGpus) {
-    return unusable(column,
-                    *number > kMaxGpus ? "too many GPUs"
-                    : *number == 0     ? "no GPUs"
-                                       : "number of GPUs is negative",
-                    std::to_string(least) + " to " + std::to_string(kMaxGpus) + " GPUs",
-                    std::to_string(*number));
+    return reject_row(column,
+                      *number > kMaxGpus ? "too many GPUs"
+                      : *number == 0     ? "no GPUs"
+                                         : "number of GPUs is negative",
+                      std::to_string(least) + " to " + std::to_string(kMaxGpus) + " GPUs",
+                      std::to_string(*number));
   }
   out = static_cast<int32_t>(*number);
   return true;
@@ -143,7 +143,7 @@ bool Rows::text(int column, std::string& out) {
   const std::string_view said = trim(fields_[column]);
   if (said.empty()) {
     const std::string name = name_of(column);
-    return unusable(column, name + " is empty", "a " + name, "nothing");
+    return reject_row(column, name + " is empty", "a " + name, "nothing");
   }
   out = said;
   return true;
@@ -152,14 +152,14 @@ bool Rows::text(int column, std::string& out) {
 bool Rows::due(int column, int64_t due_us, Job& job) {
   if (due_us < job.submit_us) {
     const std::string name = name_of(column);
-    return unusable(column, name + " is before the submission", name + " after the submission",
-                    trimmed(column));
+    return reject_row(column, name + " is before the submission", name + " after the submission",
+                      trimmed(column));
   }
   job.dues = {{.within_us = due_us - job.submit_us}};
   return true;
 }
 
-bool Rows::leave_out_if_out_of_order(const Job& job) {
+bool Rows::keep_if_times_in_order(const Job& job) {
   if (job.logged_start_us < job.submit_us) return leave_out_row("starts before its submission");
   if (job.logged_end_us < job.logged_start_us) return leave_out_row("ends before it starts");
   return true;

@@ -160,7 +160,7 @@ bool Rows::next() {
     if (!layout_.quotes || row_.find('"') == row_.npos) {
       split_line(row_, layout_.separator, fields_);
     } else if (!split_quoted(row_, layout_.separator, unquoted_, fields_)) {
-      unusable("text after a closing quote", "a separator after a closing quote", "other text");
+      reject_row("text after a closing quote", "a separator after a closing quote", "other text");
       continue;
     }
     const size_t surplus = fields_.size() - std::min(fields_.size(), columns_.size());
@@ -176,20 +176,20 @@ bool Rows::next() {
     if (fields_.size() < columns_.size()) {
       reject_too_few_fields(expected, got);
     } else {
-      unusable("wrong number of fields", expected, got);
+      reject_row("wrong number of fields", expected, got);
     }
   }
   return false;
 }
 
 bool Rows::reject_too_few_fields(const std::string& expected, const std::string& got) {
-  if (!is_line_cut_off()) return unusable("wrong number of fields", expected, got);
-  return unusable("the last line is cut off", expected,
-                  got + ": the last line is cut off, as in a file copied while it was written");
+  if (!is_line_cut_off()) return reject_row("wrong number of fields", expected, got);
+  return reject_row("the last line is cut off", expected,
+                    got + ": the last line is cut off, as in a file copied while it was written");
 }
 
-bool Rows::unusable_at(const std::string& place, const std::string& reason,
-                       const std::string& expected, const std::string& got) {
+bool Rows::reject_row_at(const std::string& place, const std::string& reason,
+                         const std::string& expected, const std::string& got) {
   if (unusable_++ == 0) {
     first_where_ = position() + (place.empty() ? "" : ": " + place);
     first_unusable_line_ = line_number();
@@ -200,10 +200,10 @@ bool Rows::unusable_at(const std::string& place, const std::string& reason,
   return false;
 }
 
-bool Rows::unusable(int column, const std::string& reason, const std::string& expected,
-                    const std::string& got) {
+bool Rows::reject_row(int column, const std::string& reason, const std::string& expected,
+                      const std::string& got) {
   const std::string name = name_of(column);
-  return unusable_at(
+  return reject_row_at(
       "column " + std::to_string(column + 1) + (name.empty() ? "" : " (" + name + ")"), reason,
       expected, got);
 }
@@ -251,9 +251,9 @@ bool Rows::add_id(const std::string& id) {
   }
   SeenId& seen = seen_[id_table_slot(id)];
   if (seen.job >= 0) {
-    unusable("duplicate job id", "a unique job id",
-             in_quotes(id) + ", also on line " +
-                 std::to_string(job(static_cast<size_t>(seen.job)).line));
+    reject_row("duplicate job id", "a unique job id",
+               in_quotes(id) + ", also on line " +
+                   std::to_string(job(static_cast<size_t>(seen.job)).line));
     return false;
   }
   seen = {hash_of(id), static_cast<int32_t>(num_jobs_)};

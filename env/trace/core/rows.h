@@ -1,7 +1,8 @@
 // Reads the rows of a file with named columns and collects their jobs, for all trace readers.
 //
 //   const int id = rows.column("job_id"), gpus = rows.column("num_gpu");
-//   rows.add_each([&](Job& job) { return rows.text(id, job.id) && rows.gpus(gpus, job.gpus); });
+//   rows.add_job_of_each_row([&](Job& job) { return rows.text(id, job.id) && rows.gpus(gpus,
+//   job.gpus); });
 //
 // Rows that cannot be used, or repeat a job id, are counted with the reason, and Rows::finish() may
 // reject the file because of them. Rows that a reader leaves out with leave_out_row() are counted
@@ -101,29 +102,29 @@ class Rows {
   // Reads a date as microseconds since 1970, after which move_zero_to_first_submission() is needed.
   bool date(int column, const Zone& zone, int64_t& out_us);
   bool gpus(int column, int32_t& out, int32_t least = 1);
-  bool whole(int column, int64_t& out, int64_t least = 0,
-             int64_t most = std::numeric_limits<int64_t>::max());
-  bool whole(int column, int32_t& out, int32_t least = 0,
-             int32_t most = std::numeric_limits<int32_t>::max());
+  bool integer(int column, int64_t& out, int64_t least = 0,
+               int64_t most = std::numeric_limits<int64_t>::max());
+  bool integer(int column, int32_t& out, int32_t least = 0,
+               int32_t most = std::numeric_limits<int32_t>::max());
   bool number(int column, double& out, double least = 0);  // finite
-  bool positive(int column, double& out);                  // finite, above 0
+  bool positive_number(int column, double& out);           // finite, above 0
   bool text(int column, std::string& out);                 // non-empty text, without outer blanks
   // Adds the deadline `due_us`, which was read from `column` and is on the clock of job.submit_us.
   bool due(int column, int64_t due_us, Job& job);
   // Leaves the row out if the job's submission, start and end are not in order, since users cannot
   // correct a published archive.
-  bool leave_out_if_out_of_order(const Job& job);
+  bool keep_if_times_in_order(const Job& job);
 
   // Counts the current row as unusable because of a field, of a place within a field, or as a
   // whole. `reason` must be the same text for all rows with the same problem. Returns false, as do
   // reject_too_few_fields() and leave_out_row().
-  bool unusable(const std::string& reason, const std::string& expected, const std::string& got) {
-    return unusable_at("", reason, expected, got);
+  bool reject_row(const std::string& reason, const std::string& expected, const std::string& got) {
+    return reject_row_at("", reason, expected, got);
   }
-  bool unusable(int column, const std::string& reason, const std::string& expected,
-                const std::string& got);
-  bool unusable_at(const std::string& place, const std::string& reason, const std::string& expected,
-                   const std::string& got);
+  bool reject_row(int column, const std::string& reason, const std::string& expected,
+                  const std::string& got);
+  bool reject_row_at(const std::string& place, const std::string& reason,
+                     const std::string& expected, const std::string& got);
 
   // Counts a row with too few fields as unusable. A last row without a final newline is reported as
   // cut off.
@@ -145,7 +146,7 @@ class Rows {
   void add(Job job);  // adds a job of the current row, or of line job.line
   // Calls `read(Job&)` for every remaining row, and adds the job if `read` returns true.
   template <class Read>
-  void add_each(Read&& read) {
+  void add_job_of_each_row(Read&& read) {
     while (next()) {
       Job job;
       if (read(job)) add(std::move(job));

@@ -113,8 +113,8 @@ bool follows_stage_of_same_job(const Job& stage) {
          std::string_view(stage.after.front()).starts_with(stage.id.substr(0, end + 1));
 }
 
-Stages split_stages(const std::vector<Job>& jobs) {
-  Stages out;
+StageJobs split_stages(const std::vector<Job>& jobs) {
+  StageJobs out;
   std::unordered_map<std::string_view, std::vector<std::string>> last_of;  // ids of last stages
   for (size_t j = 0; j < jobs.size(); ++j) {
     const Job& job = jobs[j];

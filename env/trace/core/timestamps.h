@@ -35,7 +35,8 @@ struct ResolvedTimes {
   bool hour_short = false;  // end minus start is exactly an hour less than the run time
 };
 
-// Chooses the meanings of ambiguous times that best fit `run_us` (-1: unknown) and their order.
+// Chooses the meanings of ambiguous times that best fit the run time `run_us` (-1: unknown) and the
+// order submission, start, end.
 ResolvedTimes resolve_ambiguous_times(const AmbiguousTime& submit, const AmbiguousTime& start,
                                       const AmbiguousTime& end, int64_t run_us);
 
@@ -79,7 +80,7 @@ class TimestampReader {
   // Whether a text is a time of this file.
   enum class TimestampStatus {
     kTime,         // time since 1970 if has_calendar_times(), else from the trace's own time 0
-    kMissing,      // 0 in a file of times since 1970, unless `required`
+    kMissing,      // "0" in a file of times since 1970, unless `required`
     kNoTime,       // neither a date nor a number in range
     kOtherFormat,  // a time of another kind than the file's first time
   };

@@ -31,7 +31,8 @@ struct WindowOptions {
   // `from` is in the window; a job submitted at `to` is not.
   std::string from = {};
   std::string to = {};
-  // Length of the warm-up: seconds or "NN%"; empty: a week. The trace's start limits the warm-up.
+  // Length of the warm-up: seconds or "NN%"; empty: a week. A warm-up begins with the
+  // trace at the earliest.
   std::string warmup = {};
   ArrivalsAfterWindow after = ArrivalsAfterWindow::kTrace;
   int repeats = 3;  // number of copies of the window; a run ends with its last scored job

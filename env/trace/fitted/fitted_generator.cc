@@ -42,9 +42,9 @@ class Like final : public TraceGenerator {
 
   // Hashes the model's text, not its path: a copy elsewhere makes the same trace.
   std::string parameters_hash() const override {
-    return sha256_hex(std::string("revision=") + kSamplerRevision +
-                      "\ndays=" + shortest(config_.days) + "\nload=" + shortest(config_.load) +
-                      "\nmodel=" + sha256_hex(text_) + "\n");
+    return sha256_hex(
+        std::string("revision=") + kSamplerRevision + "\ndays=" + shortest_text(config_.days) +
+        "\nload=" + shortest_text(config_.load) + "\nmodel=" + sha256_hex(text_) + "\n");
   }
 
  private:

@@ -25,15 +25,15 @@ class Check {
   }
   void shares(const std::string& what, const std::vector<double>& shares) const {
     const double sum = std::accumulate(shares.begin(), shares.end(), 0.0);
-    that(std::abs(sum - 1) < 1e-3, what + " that add up to 1", shortest(sum));
+    that(std::abs(sum - 1) < 1e-3, what + " that add up to 1", shortest_text(sum));
   }
   void at_most_1(const std::string& what, double sum) const {
-    that(sum < 1 + 1e-6, what + " that add up to at most 1", shortest(sum));
+    that(sum < 1 + 1e-6, what + " that add up to at most 1", shortest_text(sum));
   }
   void rising(const std::string& what, const Quantiles& q, bool optional = false) const {
     that(optional || !q.knots.empty(), what + " with knots", "none");
     that(std::ranges::is_sorted(q.knots), what + " with non-decreasing knots", "falling ones");
-    that(q.body > 0, what + " with a body above 0", shortest(q.body));
+    that(q.body > 0, what + " with a body above 0", shortest_text(q.body));
   }
 
  private:
@@ -83,9 +83,9 @@ void check_options(const WorkloadModel& model, const SampleOptions& options) {
   check.that(options.jobs == 0 || options.days == 0, "either a number of jobs or of days", "both");
   check.that(options.jobs >= 0, "at least one job", std::to_string(options.jobs));
   check.that(options.days >= 0 && options.days <= kMaxDays, "0 to 36500 days",
-             shortest(options.days));
+             shortest_text(options.days));
   check.that(options.load >= 0 && options.load <= 1000, "a load from 0 to 1000",
-             shortest(options.load));
+             shortest_text(options.load));
   check.that(options.load == 0 || options.cluster_gpus > 0, "a cluster for the load", "none");
   check.that(options.load == 0 || model.mean_gpu_s > 0, "a model with GPU time, for the load",
              "none");
@@ -140,11 +140,11 @@ void check_workload_model(const WorkloadModel& m, const std::string& where) {
   const Check check(where);
   check.that(m.owner == "user" || m.owner == "tenant" || m.owner == "nobody",
              "owner 'user', 'tenant' or 'nobody'", "'" + m.owner + "'");
-  check.that(m.to_s > m.from_s, "from_s below to_s", shortest(m.to_s));
+  check.that(m.to_s > m.from_s, "from_s below to_s", shortest_text(m.to_s));
   check.length("week", m.week.size(), WorkloadModel::kWeekHours);
   check.that(std::ranges::any_of(m.week, [](double w) { return w > 0; }),
              "arrivals in at least one hour of week", "none");
-  check.that(m.newcomers > 0, "newcomers above 0", shortest(m.newcomers));
+  check.that(m.newcomers > 0, "newcomers above 0", shortest_text(m.newcomers));
   check.length("memory", m.memory.size(), WorkloadModel::kMemory.size());
   check.at_most_1("memory", std::accumulate(m.memory.begin(), m.memory.end(), 0.0));
   if (!m.tenants.empty()) check.shares("tenants", m.tenants);

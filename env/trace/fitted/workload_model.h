@@ -172,8 +172,8 @@ struct WorkloadModel {
   std::vector<JobRequirements> kinds;  // empty: all jobs need whole GPUs only
   OwnerHabit kind_habit;
   // Shares of the variance of a batch's number of jobs: of its owner, and of a level common to
-  // batches of one time. The level's correlation over t hours is exp(-t / level_hours). A part of
-  // the level, up to all, follows the rate's swings of a day or longer.
+  // batches of one time. The level's correlation over t hours is exp(-t / level_hours). The level
+  // may correlate with the rate's swings of a day or longer (level_with_rate).
   double batch_jobs_owner = 0;
   double batch_jobs_level = 0, level_hours = 24;
   double level_with_rate = 0;  // correlation of the level with the rate's swings of a day or longer
@@ -192,7 +192,7 @@ struct WorkloadModel {
 
 struct SampleOptions {
   uint64_t seed = 1;
-  int64_t jobs = 0;      // number of jobs; 0: as in the fitted part, or as fit in `days`
+  int64_t jobs = 0;      // number of jobs; 0: as in the fitted part, or at its rate over `days`
   double days = 0;       // length of the trace; 0: as long as `jobs` take
   double load = 0;       // GPU time asked for over that of `cluster_gpus`; 0: as in the trace
   int cluster_gpus = 0;  // GPUs of the cluster, the largest size of a job; 0: no bound

@@ -220,7 +220,7 @@ class FieldReader {
             std::type_identity_t<T> most) {
     const auto parsed = node.IsScalar() ? parse_number<T>(node.Scalar()) : std::nullopt;
     if (!parsed || !(*parsed >= least && *parsed <= most)) {
-      refuse(node, key, "a number from " + shortest(least) + " to " + shortest(most));
+      refuse(node, key, "a number from " + shortest_text(least) + " to " + shortest_text(most));
     }
     value = *parsed;
   }

@@ -27,12 +27,12 @@ class ChronusReader : public TraceReader {
               model = rows.column("model_name"), duration = rows.column("duration"),
               times = rows.column("expect_time_list"), values = rows.column("expect_value_list"),
               best_effort = rows.column("best_effort");
-    rows.add_each([&](Job& job) {
+    rows.add_job_of_each_row([&](Job& job) {
       int32_t best = 0;
       return rows.text(id, job.id) && rows.text(vc, job.tenant) && rows.gpus(gpus, job.gpus, 0) &&
              rows.minutes(submit, job.submit_us) && rows.number(iterations, job.iterations) &&
              rows.text(model, job.model) && rows.minutes(duration, job.run_us) &&
-             rows.whole(best_effort, best, 0, 1) &&
+             rows.integer(best_effort, best, 0, 1) &&
              (best != 0 || read_dues(rows, times, values, job.dues));
     });
   }
@@ -50,9 +50,9 @@ class ChronusReader : public TraceReader {
     const std::string minutes = rows.trimmed(times), value_list = rows.trimmed(values);
     const auto deadline_minutes = split(minutes, '-'), deadline_values = split(value_list, '-');
     if (deadline_minutes.size() != deadline_values.size()) {
-      return rows.unusable(values, "numbers of times and values differ",
-                           std::to_string(deadline_minutes.size()) + " values",
-                           "'" + value_list + "'");
+      return rows.reject_row(values, "numbers of times and values differ",
+                             std::to_string(deadline_minutes.size()) + " values",
+                             "'" + value_list + "'");
     }
     for (size_t i = 0; i < deadline_minutes.size(); ++i) {
       const auto minute = parse_int(deadline_minutes[i]);
@@ -60,12 +60,12 @@ class ChronusReader : public TraceReader {
       const bool later = minute && *minute >= 0 && *minute <= kMaxMinutes &&
                          (i == 0 || *minute * kUsPerMin > dues.back().within_us);
       if (!later) {
-        return rows.unusable(times, "times not increasing",
-                             "increasing whole minutes separated by '-'", "'" + minutes + "'");
+        return rows.reject_row(times, "times not increasing",
+                               "increasing whole minutes separated by '-'", "'" + minutes + "'");
       }
       if (!value || (i > 0 && *value > dues.back().value)) {
-        return rows.unusable(values, "values increasing", "non-increasing numbers separated by '-'",
-                             "'" + value_list + "'");
+        return rows.reject_row(values, "values increasing",
+                               "non-increasing numbers separated by '-'", "'" + value_list + "'");
       }
       dues.push_back({*minute * kUsPerMin, *value});
     }

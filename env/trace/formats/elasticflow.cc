@@ -20,11 +20,11 @@ class DeadlineReader : public TraceReader {
   };
 
   static void read_with_deadlines(Rows& rows, const Columns& at) {
-    rows.add_each([&](Job& job) {
+    rows.add_job_of_each_row([&](Job& job) {
       int64_t due_us = 0;
       return rows.text(at.id, job.id) && rows.seconds(at.submit, job.submit_us) &&
              rows.number(at.iterations, job.iterations) && rows.text(at.model, job.model) &&
-             rows.seconds(at.deadline, due_us) && rows.whole(at.batch_size, job.batch_size) &&
+             rows.seconds(at.deadline, due_us) && rows.integer(at.batch_size, job.batch_size) &&
              rows.gpus(at.gpus, job.gpus) && rows.seconds(at.duration, job.run_us) &&
              rows.due(at.deadline, due_us, job);
     });
@@ -70,7 +70,7 @@ class ItpReader : public TraceReader {
   void read(Rows& rows) const override {
     const int id = rows.column("job_id"), submit = rows.column("submission_time"),
               duration = rows.column("duration"), gpus = rows.column("num_gpu");
-    rows.add_each([&](Job& job) {
+    rows.add_job_of_each_row([&](Job& job) {
       return rows.text(id, job.id) && rows.seconds(submit, job.submit_us) &&
              rows.seconds(duration, job.run_us) && rows.gpus(gpus, job.gpus);
     });

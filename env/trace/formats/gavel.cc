@@ -34,8 +34,8 @@ constexpr int64_t kMaxTimeUs = kMaxTimeS * 1'000'000;
 bool read_number(Rows& rows, int field, const std::string& name, double& out) {
   const auto value = parse_double(trim(rows.field(field)));
   if (value) out = *value;
-  return value.has_value() || rows.unusable(name + " is not a number", name + " as a number",
-                                            in_quotes(rows.field(field)));
+  return value.has_value() || rows.reject_row(name + " is not a number", name + " as a number",
+                                              in_quotes(rows.field(field)));
 }
 
 bool read_steps(Rows& rows, int field, double& out) {
@@ -43,8 +43,8 @@ bool read_steps(Rows& rows, int field, double& out) {
   if (out >= 1 && out <= kMaxSteps && out == static_cast<double>(static_cast<int64_t>(out))) {
     return true;
   }
-  return rows.unusable("steps is not a whole number above 0", "a whole number of steps, at least 1",
-                       in_quotes(rows.field(field)));
+  return rows.reject_row("steps is not a whole number above 0",
+                         "a whole number of steps, at least 1", in_quotes(rows.field(field)));
 }
 
 bool read_type(Rows& rows, std::string_view type, Job& job) {
@@ -58,8 +58,8 @@ bool read_type(Rows& rows, std::string_view type, Job& job) {
     job.batch_size = size.value_or(0);
     if (job.batch_size > 0) return true;
   }
-  return rows.unusable("invalid job type", "a job type like ResNet-18 (batch size 32)",
-                       in_quotes(type));
+  return rows.reject_row("invalid job type", "a job type like ResNet-18 (batch size 32)",
+                         in_quotes(type));
 }
 
 // An SLO is a multiple of a duration, which only some layouts have. No known trace uses it.
@@ -67,7 +67,7 @@ bool read_slo(Rows& rows, int field) {
   double slo = -1;
   return read_number(rows, field, "SLO", slo) &&
          (slo == -1 ||
-          rows.unusable("SLO not supported", "-1 (no SLO)", in_quotes(rows.field(field))));
+          rows.reject_row("SLO not supported", "-1 (no SLO)", in_quotes(rows.field(field))));
 }
 
 // Returns whether a line looks like a row of this layout.
@@ -86,8 +86,8 @@ bool read_seconds(Rows& rows, int field, const std::string& name, int64_t& out_u
     out_us = *us;
     return true;
   }
-  return rows.unusable(name + " is not a time", name + " in seconds, at least 0",
-                       in_quotes(rows.field(field)));
+  return rows.reject_row(name + " is not a time", name + " in seconds, at least 0",
+                         in_quotes(rows.field(field)));
 }
 
 // Jobs are numbered from 0, as in the original.
@@ -102,8 +102,8 @@ bool read_job(Rows& rows, const Fields& fields, Job& job) {
   if (fields.weight < 0) return true;
   if (!read_number(rows, fields.weight, "weight", job.weight)) return false;
   if (!(job.weight >= 0)) {
-    return rows.unusable("weight is negative", "a weight of at least 0",
-                         in_quotes(rows.field(fields.weight)));
+    return rows.reject_row("weight is negative", "a weight of at least 0",
+                           in_quotes(rows.field(fields.weight)));
   }
   return read_slo(rows, fields.weight + 1);
 }
@@ -128,14 +128,14 @@ class GavelReader : public TabReader {
   }
 
   void read(Rows& rows) const override {
-    rows.add_each([&](Job& job) {
+    rows.add_job_of_each_row([&](Job& job) {
       const bool physical = fits(rows.line(), kPhysical);
       if (physical || fits(rows.line(), kSimulated)) {
         return read_job(rows, physical ? kPhysical : kSimulated, job);
       }
-      return rows.unusable("not in Gavel's layout",
-                           "7 or 10 tab-separated fields in Gavel's layout",
-                           std::to_string(rows.num_fields()) + " fields");
+      return rows.reject_row("not in Gavel's layout",
+                             "7 or 10 tab-separated fields in Gavel's layout",
+                             std::to_string(rows.num_fields()) + " fields");
     });
   }
 
@@ -156,15 +156,16 @@ class ShockwaveReader : public TabReader {
   bool recognises(const FileHead& head) const override { return fits(head.line(1), kShockwave); }
 
   void read(Rows& rows) const override {
-    rows.add_each([&](Job& job) {
+    rows.add_job_of_each_row([&](Job& job) {
       if (!fits(rows.line(), kShockwave)) {
-        return rows.unusable("not in Shockwave's layout",
-                             "12 tab-separated fields in Shockwave's layout",
-                             std::to_string(rows.num_fields()) + " fields");
+        return rows.reject_row("not in Shockwave's layout",
+                               "12 tab-separated fields in Shockwave's layout",
+                               std::to_string(rows.num_fields()) + " fields");
       }
       job.batch_mode = trim(rows.field(kMode));
       if (job.batch_mode != "static" && job.batch_mode != "accordion" && job.batch_mode != "gns") {
-        return rows.unusable("unknown mode", "static, accordion or gns", in_quotes(job.batch_mode));
+        return rows.reject_row("unknown mode", "static, accordion or gns",
+                               in_quotes(job.batch_mode));
       }
       return read_job(rows, kShockwave, job) &&
              read_seconds(rows, kDuration, "duration", job.run_us);

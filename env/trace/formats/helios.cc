@@ -35,7 +35,7 @@ class JobTable : public TraceReader {
                       rows.column("end_time"), rows.column("duration")};
     rows.move_zero_to_first_submission();
     bool used_zone = config_.zone == "UTC0";
-    rows.add_each([&](Job& job) {
+    rows.add_job_of_each_row([&](Job& job) {
       if (!rows.text(id, job.id) || !rows.gpus(gpus, job.gpus, 0)) return false;
       job.status = rows.trimmed(state);
       if (job.gpus == 0 && config_.jobs == "gpu") return rows.leave_out_row("requests no GPU");
@@ -62,7 +62,7 @@ class JobTable : public TraceReader {
     if (!says(at.ended)) return rows.leave_out_row("has not ended");
     if (!rows.date(at.submitted, zone_, job.submit_us) ||
         !rows.date(at.started, zone_, job.logged_start_us) ||
-        !rows.date(at.ended, zone_, job.logged_end_us) || !rows.leave_out_if_out_of_order(job)) {
+        !rows.date(at.ended, zone_, job.logged_end_us) || !rows.keep_if_times_in_order(job)) {
       return false;
     }
     job.run_us = job.logged_end_us - job.logged_start_us;
@@ -75,8 +75,8 @@ class JobTable : public TraceReader {
   static bool read_cpus(Rows& rows, Job& job) {
     constexpr int64_t kMaxCores = 1 << 20;
     int64_t cores = 0, nodes = 0;
-    if (!rows.whole(rows.column("cpu_num"), cores, 1, kMaxCores) ||
-        !rows.whole(rows.column("node_num"), nodes, 0, kMaxCores)) {
+    if (!rows.integer(rows.column("cpu_num"), cores, 1, kMaxCores) ||
+        !rows.integer(rows.column("node_num"), nodes, 0, kMaxCores)) {
       return false;
     }
     nodes = std::clamp<int64_t>(nodes, 1, cores);

@@ -180,8 +180,8 @@ class HeliosLoadReader : public TraceReader {
       std::array<Count, 2> counts;
       if (!rows.date(time, zone_, at_us) || !read_counts(rows, columns, counts)) continue;
       if (at_us <= now_us) {
-        rows.unusable(time, "times not increasing", "a time after the previous row's",
-                      rows.trimmed(time));
+        rows.reject_row(time, "times not increasing", "a time after the previous row's",
+                        rows.trimmed(time));
         continue;
       }
       now_us = at_us;
@@ -205,8 +205,8 @@ class HeliosLoadReader : public TraceReader {
                           std::array<Count, 2>& out) {
     for (size_t k = 0; k < out.size(); ++k) {
       Count& one = out[k];
-      if (!rows.whole(columns[k][0], one.running, 0, kMaxJobs) ||
-          !rows.whole(columns[k][1], one.pending, 0, kMaxJobs) ||
+      if (!rows.integer(columns[k][0], one.running, 0, kMaxJobs) ||
+          !rows.integer(columns[k][1], one.pending, 0, kMaxJobs) ||
           !rows.gpus(columns[k][2], one.running_gpus, 0) ||
           !rows.gpus(columns[k][3], one.pending_gpus, 0)) {
         return false;

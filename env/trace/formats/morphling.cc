@@ -29,13 +29,13 @@ class MorphlingReader : public TraceReader {
               duration = rows.column("duration"), model = rows.column("application"),
               gpus = rows.column("num_gpus"), cpus = rows.column("num_cpus"),
               steps = rows.column("steps"), sla = rows.column("is_sla");
-    rows.add_each([&](Job& job) {
+    rows.add_job_of_each_row([&](Job& job) {
       int64_t num_steps = 0;
       int32_t num_cpus = 0;
       if (!rows.text(name, job.id) || !rows.seconds(submit, job.submit_us) ||
           !rows.seconds(duration, job.run_us) || !rows.text(model, job.model) ||
-          !rows.gpus(gpus, job.gpus) || !rows.whole(cpus, num_cpus, 0, kMaxCpus) ||
-          !rows.whole(steps, num_steps, 1) || !rows.whole(sla, job.priority, 0, 1)) {
+          !rows.gpus(gpus, job.gpus) || !rows.integer(cpus, num_cpus, 0, kMaxCpus) ||
+          !rows.integer(steps, num_steps, 1) || !rows.integer(sla, job.priority, 0, 1)) {
         return false;
       }
       if (num_steps < config_.min_steps) return rows.leave_out_row("fewer steps than min_steps");

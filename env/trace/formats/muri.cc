@@ -21,14 +21,14 @@ class MuriReader : public TraceReader {
     const int batch = rows.optional_column("batch_size");
     const int duration = rows.column("duration"), iteration = rows.column("iteration_time");
     const int priority = rows.optional_column("priority");
-    rows.add_each([&](Job& job) {
+    rows.add_job_of_each_row([&](Job& job) {
       return rows.text(id, job.id) && rows.gpus(gpus, job.gpus) &&
              rows.milliseconds(submit, job.submit_us) &&
-             rows.positive(iterations, job.iterations) && rows.text(model, job.model) &&
+             rows.positive_number(iterations, job.iterations) && rows.text(model, job.model) &&
              rows.milliseconds(duration, job.run_us) &&
-             rows.positive(iteration, job.iteration_ms) &&
-             (batch < 0 || rows.whole(batch, job.batch_size)) &&
-             (priority < 0 || rows.whole(priority, job.priority, INT32_MIN, INT32_MAX));
+             rows.positive_number(iteration, job.iteration_ms) &&
+             (batch < 0 || rows.integer(batch, job.batch_size)) &&
+             (priority < 0 || rows.integer(priority, job.priority, INT32_MIN, INT32_MAX));
     });
   }
 

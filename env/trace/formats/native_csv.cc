@@ -39,10 +39,10 @@ class CellWriter {
     next() = us == absent ? "" : format_seconds(us);
   }
   void whole(const char* name, int64_t value, int64_t) {
-    next() = value == 0 && std::string_view(name) != "gpus" ? "" : shortest(value);
+    next() = value == 0 && std::string_view(name) != "gpus" ? "" : shortest_text(value);
   }
   void number(const char*, double value, double, double absent) {
-    next() = value == absent ? "" : shortest(value);
+    next() = value == absent ? "" : shortest_text(value);
   }
   void flag(const char*, bool value) { next() = value ? "1" : ""; }
   void pattern(const char*, Pattern value) {
@@ -62,7 +62,7 @@ class CellWriter {
     cell.clear();
     for (const Deadline& due : value) {
       if (!cell.empty()) cell += '|';
-      cell += format_seconds(due.within_us) + ":" + shortest(due.value);
+      cell += format_seconds(due.within_us) + ":" + shortest_text(due.value);
     }
   }
   void groups(const char*, const std::vector<RoleGroup>& value) {
@@ -125,7 +125,7 @@ class CellReader {
         needed && real && *real > 0 && *real != std::trunc(*real)) {
       return fail(column, {"", "gpus is not a whole number", kWholeGpus, got(column)});
     }
-    ok_ = rows_.whole(column, value, least);
+    ok_ = rows_.integer(column, value, least);
   }
   void number(const char*, double& value, double least, double) {
     const int column = next();
@@ -140,7 +140,7 @@ class CellReader {
       const std::string word = normalised_name(rows_.field(column));
       if (word == "true" || word == "false")
         rows_.replace_field(column, word == "true" ? "1" : "0");
-      ok_ = rows_.whole(column, number, 0, 1);
+      ok_ = rows_.integer(column, number, 0, 1);
     }
     value = number == 1;
   }
@@ -220,13 +220,13 @@ class CellReader {
         if (timestamps_.kind() != TimestampReader::Kind::kUnknown) {
           return rows_.time(column, us, unit);  // reports what is wrong with it
         }
-        return rows_.unusable(column, name + " is not a time",
-                              name + " in " + unit.name + ", or as a date like 2024-05-06 10:00:00",
-                              got(column));
+        return rows_.reject_row(
+            column, name + " is not a time",
+            name + " in " + unit.name + ", or as a date like 2024-05-06 10:00:00", got(column));
       case TimestampStatus::kOtherFormat:
-        rows_.unusable(column, name + " is in another format than the first submission",
-                       name + " in " + timestamps_.kind_text() + ", like the first submission",
-                       got(column));
+        rows_.reject_row(column, name + " is in another format than the first submission",
+                         name + " in " + timestamps_.kind_text() + ", like the first submission",
+                         got(column));
     }
     return false;
   }
@@ -235,7 +235,7 @@ class CellReader {
   void fail(int column, const Flaw& flaw) {
     ok_ = false;
     const std::string place = flaw.place.empty() ? "" : " at " + flaw.place;
-    rows_.unusable(column, flaw.reason, flaw.expected + place, flaw.got);
+    rows_.reject_row(column, flaw.reason, flaw.expected + place, flaw.got);
   }
 
   template <class Take>
@@ -312,9 +312,9 @@ class NativeCsvReader : public TraceReader {
     const RefuseTime refuse = [&](std::string_view field, const std::string& reason,
                                   const std::string& expected) {
       const int column = field == "logged_start_s" ? start : end;
-      rows.unusable(column, reason, rows.columns()[column] + expected, rows.trimmed(column));
+      rows.reject_row(column, reason, rows.columns()[column] + expected, rows.trimmed(column));
     };
-    rows.add_each([&](Job& job) {
+    rows.add_job_of_each_row([&](Job& job) {
       CellReader fields(rows, columns, units, timestamps, notices);
       visit_native_fields(job, fields);
       fields.times.has_run = !derives;
@@ -325,11 +325,11 @@ class NativeCsvReader : public TraceReader {
         return false;
       }
       if (const std::optional<Flaw> flaw = check_native_job(job)) {
-        return rows.unusable_at("column " + flaw->place, flaw->reason, flaw->expected, flaw->got);
+        return rows.reject_row_at("column " + flaw->place, flaw->reason, flaw->expected, flaw->got);
       }
       if (rows.has_value(epoch)) {
         int64_t epoch_s = 0;
-        if (!rows.whole(epoch, epoch_s, -kMaxEpochS, kMaxEpochS)) return false;
+        if (!rows.integer(epoch, epoch_s, -kMaxEpochS, kMaxEpochS)) return false;
         rows.set_epoch_unix_s(epoch_s);
       }
       return true;
@@ -409,7 +409,8 @@ std::string to_native_csv(const Trace& trace) {
     }
     if (with_epoch) {
       out += ',';
-      if (&job == &trace.jobs.front() && trace.epoch_unix_s) out += shortest(*trace.epoch_unix_s);
+      if (&job == &trace.jobs.front() && trace.epoch_unix_s)
+        out += shortest_text(*trace.epoch_unix_s);
     }
     out += '\n';
   }

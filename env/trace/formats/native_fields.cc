@@ -205,20 +205,21 @@ std::optional<Flaw> check_native_job(const Job& job) {
   if (auto found = check_groups(job)) return found;
   if (job.loss.b1 == 0 && (job.loss.b0 != 0 || job.loss.b2 != 0)) {
     return Flaw{"loss_b1", "unbounded loss", "more than 0 if loss_b0 or loss_b2 is set",
-                shortest(job.loss.b1)};
+                shortest_text(job.loss.b1)};
   }
   for (const auto& [name, value] : {std::pair{"target", job.target}, {"enough", job.enough}}) {
     if (value == Job::kNoTarget || !has_several_stages(job)) continue;
     return Flaw{name, std::string(name) + " of a job with stages",
                 "no " + std::string(name) + " in a job with stages (groups with after)",
-                shortest(value)};
+                shortest_text(value)};
   }
   for (size_t i = 1; i < job.dues.size(); ++i) {
     const Deadline &before = job.dues[i - 1], &due = job.dues[i];
     if (due.within_us > before.within_us && due.value <= before.value) continue;
     return Flaw{"dues", "deadlines out of order", "increasing times with non-increasing values",
-                format_seconds(due.within_us) + " s (value " + shortest(due.value) + ") after " +
-                    format_seconds(before.within_us) + " s (value " + shortest(before.value) + ")"};
+                format_seconds(due.within_us) + " s (value " + shortest_text(due.value) +
+                    ") after " + format_seconds(before.within_us) + " s (value " +
+                    shortest_text(before.value) + ")"};
   }
   if (const std::string& mode = job.batch_mode;
       !mode.empty() && mode != "static" && mode != "accordion" && mode != "gns") {

@@ -69,7 +69,7 @@ std::vector<std::string> native_field_names();
 std::string field_meant_by_column(std::string_view column);
 
 // Returns the key of the list if a text is one JSON object with a list of all jobs: "jobs" of
-// {"jobs":[{.... Empty for any other text, and for a job that has a list such as groups.
+// {"jobs":[{.... Returns "" for any other text, and for a job that has a list such as groups.
 std::string key_of_job_list(std::string_view text);
 
 // Throws InputError, naming --columns, if `renames` has a name that is not the name of a field.

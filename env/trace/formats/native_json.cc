@@ -187,9 +187,9 @@ void JsonReader::number(const std::string& place, const Json& value, double leas
   if (!std::isfinite(real) || real < least || real > most) {
     return fail(place, "invalid number",
                 most < std::numeric_limits<double>::max()
-                    ? "a number from " + shortest(least) + " to " + shortest(most)
+                    ? "a number from " + shortest_text(least) + " to " + shortest_text(most)
                 : least > std::numeric_limits<double>::lowest()
-                    ? "a number of at least " + shortest(least)
+                    ? "a number of at least " + shortest_text(least)
                     : "a number",
                 shown(value));
   }

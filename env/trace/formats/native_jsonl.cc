@@ -305,11 +305,11 @@ class NativeJsonlReader : public TraceReader {
                                   const std::string& expected) {
       for (const auto& [key, value] : from->items()) {
         if (field_of(key, rows.renames()) != field) continue;
-        rows.unusable_at("key " + key, reason, key + expected, shown(value));
+        rows.reject_row_at("key " + key, reason, key + expected, shown(value));
         return;
       }
     };
-    rows.add_each([&](Job& job) {
+    rows.add_job_of_each_row([&](Job& job) {
       Flaw broken;
       from = parse_json(rows.line(), broken);
       if (!from && rows.line().find("NaN") != std::string_view::npos) {
@@ -323,7 +323,7 @@ class NativeJsonlReader : public TraceReader {
           flaw->reason = "the last line is cut off";
           flaw->got = "a line that is cut off, as in a file copied while it was written";
         }
-        return rows.unusable_at(flaw->place, flaw->reason, flaw->expected, flaw->got);
+        return rows.reject_row_at(flaw->place, flaw->reason, flaw->expected, flaw->got);
       }
       if (epoch_s) rows.set_epoch_unix_s(*epoch_s);
       return complete_times(rows, reading.timestamps, config_.zone, reading.times, refuse, job);

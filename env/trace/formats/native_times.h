@@ -59,7 +59,7 @@ using RefuseTime =
 
 // Completes the times of a job: leaves out a job that never ran, chooses the meanings of ambiguous
 // clock times, and computes a missing run time from start and end. Returns false if the row was
-// left out or refused. `zone` is the setting, by default UTC0.
+// left out or refused. `zone` is the setting trace.zone, by default UTC0.
 bool complete_times(Rows& rows, const TimestampReader& timestamps, const std::string& zone,
                     const RowTimes& row, const RefuseTime& refuse, Job& job);
 

@@ -50,7 +50,7 @@ class OpenbReader : public TraceReader {
                        "a list of pods without times");
     }
     int64_t pods = 0;
-    rows.add_each([&](Job& job) {
+    rows.add_job_of_each_row([&](Job& job) {
       if (!rows.text(name, job.id) || !rows.gpus(gpus, job.gpus, 0)) return false;
       if (job.gpus == 0 && config_.pods == "gpu") return rows.leave_out_row("requests no GPU");
       if (!read_task(rows, job) || !read_times(rows, times, pods, job)) return false;
@@ -80,17 +80,17 @@ class OpenbReader : public TraceReader {
     const std::string said = rows.trimmed(column);
     for (const std::string_view model : split(said, '|')) job.gpu_types.emplace_back(trim(model));
     if (std::ranges::count(job.gpu_types, "") == 0) return true;
-    return rows.unusable(column, "gpu_spec with an empty model", "models separated by '|'",
-                         in_quotes(said));
+    return rows.reject_row(column, "gpu_spec with an empty model", "models separated by '|'",
+                           in_quotes(said));
   }
 
   static bool read_task(Rows& rows, Job& job) {
     RoleGroup group;
     int32_t milli = 0;
-    if (!rows.whole(rows.column("cpu_milli"), group.task.cpu_milli) ||
-        !rows.whole(rows.column("memory_mib"), group.task.mem_mib, 0, kMaxMib) ||
-        !rows.whole(rows.column("gpu_milli"), milli, 0, 1000) ||
-        (job.gpus == 1 && milli < 1 && !rows.whole(rows.column("gpu_milli"), milli, 1, 1000))) {
+    if (!rows.integer(rows.column("cpu_milli"), group.task.cpu_milli) ||
+        !rows.integer(rows.column("memory_mib"), group.task.mem_mib, 0, kMaxMib) ||
+        !rows.integer(rows.column("gpu_milli"), milli, 0, 1000) ||
+        (job.gpus == 1 && milli < 1 && !rows.integer(rows.column("gpu_milli"), milli, 1, 1000))) {
       return false;
     }
     const bool share = job.gpus == 1 && milli < 1000;
@@ -117,7 +117,7 @@ class OpenbReader : public TraceReader {
     if (!rows.seconds(times.created, logged.submit_us) ||
         !rows.seconds(times.scheduled, logged.logged_start_us) ||
         !rows.seconds(times.deleted, logged.logged_end_us) ||
-        !rows.leave_out_if_out_of_order(logged)) {
+        !rows.keep_if_times_in_order(logged)) {
       return false;
     }
     job.run_us = logged.logged_end_us - logged.logged_start_us;

@@ -42,7 +42,7 @@ class PaiReader : public TraceReader {
   void read(Rows& rows) const override {
     const int id = rows.column("job_id"), arrival = rows.column("arrival_s"),
               service = rows.column("service_sec"), gpus = rows.column("gpu_count");
-    rows.add_each([&](Job& job) {
+    rows.add_job_of_each_row([&](Job& job) {
       if (!rows.text(id, job.id)) return false;
       job.name = task_of(job.id);
       return rows.seconds(arrival, job.submit_us) && rows.seconds(service, job.run_us) &&
@@ -166,7 +166,7 @@ class PaiTasksReader : public TraceReader {
     group.role = rows.trimmed(kTask);
     if (group.role.empty()) group.role = "worker";
     if (!is_missing(rows.field(kInstances)) &&
-        !rows.whole(kInstances, group.count, 1, kMaxInstances)) {
+        !rows.integer(kInstances, group.count, 1, kMaxInstances)) {
       return false;
     }
     double cpu = 0, mem = 0, gpu = 0;
@@ -174,8 +174,9 @@ class PaiTasksReader : public TraceReader {
       if (is_missing(rows.field(column))) return true;
       if (!rows.number(column, out)) return false;
       if (out <= most) return true;
-      return rows.unusable(column, kNames[column] + " is too large",
-                           kNames[column] + " of at most " + shortest(most), rows.trimmed(column));
+      return rows.reject_row(column, kNames[column] + " is too large",
+                             kNames[column] + " of at most " + shortest_text(most),
+                             rows.trimmed(column));
     };
     if (!number(kCpu, 2e8, cpu) || !number(kMem, 1e9, mem) || !number(kGpu, 1e6, gpu)) return false;
     group.task.cpu_milli = static_cast<int32_t>(std::llround(10 * cpu));

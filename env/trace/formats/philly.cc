@@ -61,7 +61,7 @@ class PhillyReader : public TraceReader {
               gpus = rows.column("num_gpus"), cluster = rows.column("cluster");
     std::set<std::string> clusters;
     rows.move_zero_to_first_submission();
-    rows.add_each([&](Job& job) {
+    rows.add_job_of_each_row([&](Job& job) {
       if (!rows.date(timestamp, zone_, job.submit_us) || !rows.seconds(duration, job.run_us) ||
           !rows.gpus(gpus, job.gpus, 0) || !rows.text(cluster, job.tenant)) {
         return false;
@@ -148,9 +148,9 @@ class PhillyLogReader : public TraceReader {
       });
       if (began || objects.open()) continue;
       if (trim(rows.line()).find_first_not_of("[],") == std::string_view::npos) continue;
-      rows.unusable("not a job", "a JSON object", in_quotes(rows.line().substr(0, 40)));
+      rows.reject_row("not a job", "a JSON object", in_quotes(rows.line().substr(0, 40)));
     }
-    if (objects.open()) rows.unusable("incomplete job", "a closing brace", "the end of the file");
+    if (objects.open()) rows.reject_row("incomplete job", "a closing brace", "the end of the file");
     config_.check_vc(clusters);
     if (broken > 0) {
       rows.add_file_notice(std::to_string(broken) +
@@ -200,7 +200,7 @@ class PhillyLogReader : public TraceReader {
                 std::set<std::string>& clusters) const {
     Flaw flaw;
     const std::optional<Json> from = parse_json(text, flaw);
-    if (!from) return rows.unusable_at(flaw.place, flaw.reason, flaw.expected, flaw.got);
+    if (!from) return rows.reject_row_at(flaw.place, flaw.reason, flaw.expected, flaw.got);
     Job job;
     job.id = text_of(*from, "jobid");
     job.user = text_of(*from, "user");
@@ -209,7 +209,7 @@ class PhillyLogReader : public TraceReader {
     job.submit_us = date_of(*from, "submitted_time");
     const auto attempts = from->find("attempts");
     if (job.id.empty() || attempts == from->end() || !attempts->is_array()) {
-      return rows.unusable("not a job", "an object with jobid and attempts", "another object");
+      return rows.reject_row("not a job", "an object with jobid and attempts", "another object");
     }
     if (!config_.vc.empty()) clusters.insert(job.tenant);
     if (!config_.vc.empty() && job.tenant != config_.vc) {
@@ -229,8 +229,8 @@ class PhillyLogReader : public TraceReader {
       }
       job.run_us = std::max<int64_t>(job.run_us, 0) + end_us - start_us;
       if (end_us > kMaxTimeUs || job.run_us > kMaxTimeUs) {
-        return rows.unusable("end_time is too late", "a date up to 2096",
-                             "'" + text_of(attempt, "end_time") + "' of job '" + job.id + "'");
+        return rows.reject_row("end_time is too late", "a date up to 2096",
+                               "'" + text_of(attempt, "end_time") + "' of job '" + job.id + "'");
       }
       job.gpus = std::max(job.gpus, gpus_of(attempt));
       if (job.logged_start_us < 0) job.logged_start_us = start_us;
@@ -242,10 +242,10 @@ class PhillyLogReader : public TraceReader {
                                           : "never started");
     }
     if (job.submit_us < 0) {
-      return rows.unusable("submission is missing", "a date in submitted_time",
-                           "'" + text_of(*from, "submitted_time") + "' of job '" + job.id + "'");
+      return rows.reject_row("submission is missing", "a date in submitted_time",
+                             "'" + text_of(*from, "submitted_time") + "' of job '" + job.id + "'");
     }
-    if (!rows.leave_out_if_out_of_order(job)) return false;
+    if (!rows.keep_if_times_in_order(job)) return false;
     if (job.gpus == 0) return rows.leave_out_row("held no GPU");
     broken += lacking;
     rows.add(std::move(job));
@@ -288,13 +288,13 @@ class PhillyAttemptsReader : public TraceReader {
               interval = rows.column("interval"), run = rows.column("run_time"),
               status = rows.column("new_status");
     int64_t submit_us = 0;
-    rows.add_each([&](Job& job) {
+    rows.add_job_of_each_row([&](Job& job) {
       // Time advances even if the rest of the row is unusable.
       int64_t interval_us = 0;
       if (!rows.seconds(interval, interval_us)) return false;
       if (submit_us + interval_us > kLatestUs) {
-        return rows.unusable(interval, "sum of the intervals is too large",
-                             "a trace of less than 30 years", rows.trimmed(interval));
+        return rows.reject_row(interval, "sum of the intervals is too large",
+                               "a trace of less than 30 years", rows.trimmed(interval));
       }
       job.submit_us = submit_us += interval_us;
       if (!rows.text(id, job.id) || !rows.text(user, job.user) || !rows.gpus(gpus, job.gpus, 0) ||

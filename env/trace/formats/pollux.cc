@@ -16,7 +16,7 @@ class PolluxReader : public TraceReader {
     const int id = rows.column("name"), submit = rows.column("time"),
               model = rows.column("application"), gpus = rows.column("num_replicas"),
               batch = rows.column("batch_size");
-    rows.add_each([&](Job& job) {
+    rows.add_job_of_each_row([&](Job& job) {
       job.run_us = Job::kFromProfile;
       if (!rows.text(id, job.id) || !rows.seconds(submit, job.submit_us) ||
           !rows.text(model, job.model) || !rows.gpus(gpus, job.gpus)) {
@@ -24,8 +24,8 @@ class PolluxReader : public TraceReader {
       }
       job.batch_size = parse_number<int32_t>(trim(rows.field(batch))).value_or(0);
       return job.batch_size > 0 ||
-             rows.unusable("batch_size is not a whole number above 0", "a batch_size of at least 1",
-                           in_quotes(rows.field(batch)));
+             rows.reject_row("batch_size is not a whole number above 0",
+                             "a batch_size of at least 1", in_quotes(rows.field(batch)));
     });
   }
 

@@ -114,7 +114,7 @@ class SwfReader : public TraceReader {
     std::map<std::string, Job> pieces;    // jobs joined from their parts
     int64_t thinking = 0;
     bool setting_used = config_.processors == "larger";  // some row has the number asked for
-    rows.add_each([&](Job& job) {
+    rows.add_job_of_each_row([&](Job& job) {
       const std::string status = known(rows.field(kStatus));
       job.id = known(rows.field(kId));
       if (job.id.empty() && !rows.text(kId, job.id)) return false;
@@ -135,8 +135,8 @@ class SwfReader : public TraceReader {
           setting_used || !(is_unknown(rows.field(counts)) || is_zero(rows.field(counts)));
       const std::string preceding = known(rows.field(kPreceding));
       if (config_.dependencies && preceding == job.id) {
-        return rows.unusable(kPreceding, "depends on itself", "the number of another job",
-                             preceding);
+        return rows.reject_row(kPreceding, "depends on itself", "the number of another job",
+                               preceding);
       }
       if (config_.dependencies && !preceding.empty() && !never_ran_ids.contains(preceding)) {
         job.after = {preceding};
@@ -240,7 +240,7 @@ class SwfReader : public TraceReader {
       job.run_unknown = true;
       return true;
     }
-    return rows.unusable(
+    return rows.reject_row(
         "unknown run time",
         "a run time in seconds (--set trace.unknown_run_s=10 sets one for such jobs)", "-1");
   }
@@ -248,8 +248,8 @@ class SwfReader : public TraceReader {
   bool processors(Rows& rows, Job& job) const {
     int64_t had = 0, requested = 0;
     constexpr int64_t kMax = std::numeric_limits<int32_t>::max();
-    if (!rows.whole(kProcessors, had, -1, kMax) ||
-        !rows.whole(kProcessorsRequested, requested, -1, kMax)) {
+    if (!rows.integer(kProcessors, had, -1, kMax) ||
+        !rows.integer(kProcessorsRequested, requested, -1, kMax)) {
       return false;
     }
     const bool by_had = config_.processors == "larger"      ? had >= requested

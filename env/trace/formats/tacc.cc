@@ -40,13 +40,13 @@ class TaccReader : public TraceReader {
 
   void read(Rows& rows) const override {
     rows.move_zero_to_first_submission();
-    rows.add_each([&](Job& job) {
+    rows.add_job_of_each_row([&](Job& job) {
       int32_t num_nodes = 0;
       if (!rows.text(kId, job.id) || !rows.text(kUser, job.user) ||
           !rows.date(kStart, zone_, job.logged_start_us) ||
           !rows.date(kSubmit, zone_, job.submit_us) || !rows.date(kEnd, zone_, job.logged_end_us) ||
-          !rows.whole(kPriority, job.priority) || !rows.minutes(kLimit, job.limit_us) ||
-          !rows.whole(kNodes, num_nodes, 1, kMaxNodes) || !rows.leave_out_if_out_of_order(job)) {
+          !rows.integer(kPriority, job.priority) || !rows.minutes(kLimit, job.limit_us) ||
+          !rows.integer(kNodes, num_nodes, 1, kMaxNodes) || !rows.keep_if_times_in_order(job)) {
         return false;
       }
       job.run_us = job.logged_end_us - job.logged_start_us;

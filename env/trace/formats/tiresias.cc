@@ -17,7 +17,7 @@ class TiresiasReader : public TraceReader {
               submit = rows.column("submit_time"), duration = rows.column("duration");
     const int model = rows.optional_column("model_name");
     const int iterations = rows.optional_column("iterations");
-    rows.add_each([&](Job& job) {
+    rows.add_job_of_each_row([&](Job& job) {
       // That simulator counts whole seconds and cuts off the fraction of a duration.
       if (!rows.text(id, job.id) || !rows.gpus(gpus, job.gpus) ||
           !rows.seconds(submit, job.submit_us) || !rows.truncated_seconds(duration, job.run_us)) {

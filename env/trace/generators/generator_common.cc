@@ -50,8 +50,8 @@ std::vector<double> shares_of_fitting_sizes(std::vector<double> shares, int clus
         where, "a positive share (share_1 to share_16) of a size that fits the cluster", "none");
   }
   if (shortest_s > longest_s) {
-    throw InputError(where, "shortest_s of at most longest_s (" + shortest(longest_s) + ")",
-                     shortest(shortest_s));
+    throw InputError(where, "shortest_s of at most longest_s (" + shortest_text(longest_s) + ")",
+                     shortest_text(shortest_s));
   }
   return shares;
 }

@@ -78,9 +78,9 @@ std::string hash_of_parameters(const Params& params) {
 
 // The workload generator that calls the function generate_jobs(params, options).
 template <class Params, auto generate_jobs>
-class GeneratorOf final : public TraceGenerator {
+class FunctionTraceGenerator final : public TraceGenerator {
  public:
-  explicit GeneratorOf(const Settings& settings) : params_(parse<Params>(settings)) {}
+  explicit FunctionTraceGenerator(const Settings& settings) : params_(parse<Params>(settings)) {}
 
   std::vector<Job> generate(const GenerateOptions& options) const override {
     return generate_jobs(params_, options);

@@ -93,7 +93,8 @@ void check_weights(const std::vector<double>& weights, size_t count, const std::
                    std::to_string(weights.size()) + " numbers");
 }
 
-const Registry<TraceGenerator>::Add<GeneratorOf<UserHabitJobsParams, generate_user_habit_jobs>>
+const Registry<TraceGenerator>::Add<
+    FunctionTraceGenerator<UserHabitJobsParams, generate_user_habit_jobs>>
     kAdd{"habits",
          {.help =
               "batches of similar jobs of 1 to 16 GPUs, by users with typical sizes and run times; "

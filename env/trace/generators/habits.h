@@ -2,8 +2,9 @@
 // similar jobs, and have typical run times and sizes.
 //
 // log(run time) = log(median) + user + batch + job, where the last three terms are independent and
-// normal. A user's term is fixed for the whole trace; a batch's term is shared by jobs submitted
-// within minutes. Finished jobs and running siblings therefore predict a part of a run time.
+// normal. All jobs of a user share the user's term, and all jobs of a batch, which are submitted
+// within minutes, share the batch's term. A user's finished jobs, and running jobs of the same
+// batch, therefore predict a part of a job's run time.
 #pragma once
 
 #include <vector>

@@ -36,11 +36,11 @@ constexpr std::array<UserClass, 24> kClasses = {{
     {17896, 0.5, 1, "reinforce", "graph"},  {21550, 1.1, 8, "speech", "language"},
 }};
 
-const Registry<TraceGenerator>::Add<GeneratorOf<MixedJobsParams, generate_mixed_jobs>> kAdd{
-    "mixed",
-    {.help = "jobs of 24 user classes, with speeds that depend on placement and GPU type, for "
-             "cluster mixed-9",
-     .fields = describe<MixedJobsParams>}};
+const Registry<TraceGenerator>::Add<FunctionTraceGenerator<MixedJobsParams, generate_mixed_jobs>>
+    kAdd{"mixed",
+         {.help = "jobs of 24 user classes, with speeds that depend on placement and GPU type, for "
+                  "cluster mixed-9",
+          .fields = describe<MixedJobsParams>}};
 
 }  // namespace
 

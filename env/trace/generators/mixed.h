@@ -17,7 +17,8 @@ struct MixedJobsParams {
   int jobs = 256;
   int cluster_gpus = 72;  // of mixed-9
   double load = 0.6;
-  // Shares of jobs by size. A job's user class is drawn by the favourite sizes of the classes.
+  // Shares of jobs by size. Given a job's size, its user class is drawn, preferably one of the
+  // classes that have this favourite size.
   double share_1 = 0.40, share_2 = 0.15, share_4 = 0.20, share_8 = 0.17, share_16 = 0.08;
   double favourite = 6;  // weight of a user class for jobs of its favourite size; 1 for other sizes
   double first_model_share = 0.7;

@@ -45,7 +45,8 @@ Mix mix_of(const AllReduceJobsParams& p) {
   return out;
 }
 
-const Registry<TraceGenerator>::Add<GeneratorOf<AllReduceJobsParams, generate_all_reduce_jobs>>
+const Registry<TraceGenerator>::Add<
+    FunctionTraceGenerator<AllReduceJobsParams, generate_all_reduce_jobs>>
     kAdd{"rings",
          {.help =
               "jobs with all-reduce, in different mixes of models and sizes, for cluster rings-8",

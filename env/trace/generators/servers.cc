@@ -26,7 +26,7 @@ RoleGroup group(const char* role, int count, int max_tasks, double cores, int gp
 }
 
 const Registry<TraceGenerator>::Add<
-    GeneratorOf<ParameterServerJobsParams, generate_parameter_server_jobs>>
+    FunctionTraceGenerator<ParameterServerJobsParams, generate_parameter_server_jobs>>
     kAdd{"servers",
          {.help = "jobs with workers and parameter servers, elastic or not, for cluster servers-13",
           .fields = describe<ParameterServerJobsParams>}};

@@ -34,7 +34,7 @@ struct ParameterServerJobsParams {
     f("workers", workers, 1, 1024, "workers that a job asks for, with one GPU each");
     f("servers", servers, 1, 1024, "parameter servers that a job asks for");
     f("drawn", drawn,
-      "draws each job's number of workers from 1 to `workers`, with an equal number of servers");
+      "draw each job's number of workers from 1 to `workers`, with an equal number of servers");
     f("most", most, 0, 1024,
       "largest number of workers, and of servers, of an elastic job; 0: jobs are not elastic");
     f("worker_cores", worker_cores, 0.001, 1024.0, "CPU cores of a worker");

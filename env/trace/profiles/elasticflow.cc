@@ -68,8 +68,8 @@ struct ElasticFlow final : ProfileReader {
         if (c == batch || rate == "0") continue;  // 0: not measured
         const bool fits = !rate.empty() && rate != "nan";
         const int32_t n = gpus[static_cast<size_t>(c)];
-        profile.runs.push_back({type, consolidated(n, node_gpus), table.positive(batch) / n,
-                                fits ? 1 / table.positive(c) : 0, -1});
+        profile.runs.push_back({type, consolidated(n, node_gpus), table.positive_number(batch) / n,
+                                fits ? 1 / table.positive_number(c) : 0, -1});
       }
     }
   }

@@ -22,7 +22,8 @@ bool lacks(const Job& job) { return job.run_us == Job::kFromProfile; }
 
 double reference_throughput(const Throughputs& table, const Job& job) {
   const Throughputs::Kind kind = Throughputs::kind_of(job);
-  if (table.has_type(kReference)) return table.isolated_throughput(kReference, kind).value_or(0);
+  if (table.has_gpu_type(kReference))
+    return table.isolated_throughput(kReference, kind).value_or(0);
   double most = 0;
   for (const std::string& type : table.types()) {
     if (!type.ends_with(kUnconsolidated))
@@ -39,7 +40,7 @@ std::optional<UnusableReason> set_run_time(Job& job, double seconds,
   if (seconds > static_cast<double>(kMaxTimeS)) {
     return UnusableReason{"run time too long",
                           "a run time of at most " + std::to_string(kMaxTimeS) + " s",
-                          shortest(seconds)};
+                          shortest_text(seconds)};
   }
   job.run_us = std::llround(seconds * 1e6);
   return std::nullopt;
@@ -65,7 +66,7 @@ void from_rates(Trace& trace, const std::string& file, bool skip_unusable) {
   fill_lacking(trace, skip_unusable, [&](Job& job) {
     const JobGoodputs* rates = table.find(job.id);
     return set_run_time(
-        job, rates == nullptr ? -1 : rates->isolated_run_s(),
+        job, rates == nullptr ? -1 : rates->isolated_run_s_on_fewest_nodes(),
         {"no rates", "rates of every epoch in " + file, "too few for job '" + job.id + "'"});
   });
 }

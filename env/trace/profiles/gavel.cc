@@ -109,8 +109,8 @@ class Handler {
   bool number(double value, const std::string& text) {
     if (depth_ != 3 || in_array_ != partner_.has_value()) fail("an object or two rates", text);
     if (value != 0 && (value < MeasurementTable::kMin || value > MeasurementTable::kMax)) {
-      fail("a rate of 0, or from " + shortest(MeasurementTable::kMin) + " to " +
-               shortest(MeasurementTable::kMax),
+      fail("a rate of 0, or from " + shortest_text(MeasurementTable::kMin) + " to " +
+               shortest_text(MeasurementTable::kMax),
            text);
     }
     if (in_array_) {
@@ -121,9 +121,11 @@ class Handler {
     return true;
   }
   bool number_float(double value, const std::string& text) { return number(value, text); }
-  bool number_integer(int64_t value) { return number(static_cast<double>(value), shortest(value)); }
+  bool number_integer(int64_t value) {
+    return number(static_cast<double>(value), shortest_text(value));
+  }
   bool number_unsigned(uint64_t value) {
-    return number(static_cast<double>(value), shortest(value));
+    return number(static_cast<double>(value), shortest_text(value));
   }
   bool null() { fail("a number", "null"); }
   bool boolean(bool) { fail("a number", "a boolean"); }

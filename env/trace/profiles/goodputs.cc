@@ -53,7 +53,7 @@ class Row {
   double positive(Column column) const {
     const auto value = parse_double(text(column));
     if (!value || *value < kMin || *value > kMax) {
-      refuse(kColumns[column] + " from " + shortest(kMin) + " to " + shortest(kMax),
+      refuse(kColumns[column] + " from " + shortest_text(kMin) + " to " + shortest_text(kMax),
              in_quotes(text(column)));
     }
     return *value;
@@ -86,7 +86,7 @@ void set_next_progress(const Row& row, JobGoodputs& job) {
   const double after = epoch + 1 == num_epochs ? 0 : job.next_progress[epoch + 1];
   if ((known != 0 && next != known) || next <= before || (after != 0 && next >= after)) {
     row.refuse("next_progress that rises with the epoch and is the same on every placement",
-               shortest(next));
+               shortest_text(next));
   }
   job.next_progress[epoch] = next;
 }
@@ -125,7 +125,7 @@ const JobGoodputs* GoodputTable::find(std::string_view job_id) const {
   return at == jobs_.end() ? nullptr : &at->second;
 }
 
-double JobGoodputs::isolated_run_s() const {
+double JobGoodputs::isolated_run_s_on_fewest_nodes() const {
   std::vector<std::pair<std::vector<int32_t>, const Goodput*>> candidates;
   for (const auto& [name, goodput] : placements) {
     candidates.emplace_back(pieces_of(name), &goodput);

@@ -22,8 +22,9 @@ struct JobGoodputs {
   size_t num_epochs() const { return next_progress.size(); }
 
   // Returns the seconds that the job takes alone, if each epoch runs on the placement in the file
-  // with the fewest nodes, fullest first; a negative number if an epoch has no placement.
-  double isolated_run_s() const;
+  // with the fewest nodes and, among these, the most GPUs on the first nodes. Returns a negative
+  // number if an epoch has no placement.
+  double isolated_run_s_on_fewest_nodes() const;
 };
 
 class GoodputTable {

@@ -55,7 +55,7 @@ double MeasurementTable::number(int column, bool may_be_0) const {
   if (number && may_be_0 && *number == 0) return *number;
   if (number && *number >= kMin && *number <= kMax) return *number;
   refuse(column, columns_[static_cast<size_t>(column)] + (may_be_0 ? ", 0 or" : ",") +
-                     " a number from " + shortest(kMin) + " to " + shortest(kMax));
+                     " a number from " + shortest_text(kMin) + " to " + shortest_text(kMax));
 }
 
 int32_t MeasurementTable::count(int column) const {

@@ -30,9 +30,11 @@ class MeasurementTable {
 
   // Returns a value of the current row. Throws InputError if the field has no valid value.
   std::string_view text(int column) const { return fields_[static_cast<size_t>(column)]; }
-  double positive(int column) const { return number(column, false); }     // kMin to kMax
-  double not_negative(int column) const { return number(column, true); }  // is 0, or kMin to kMax
-  int32_t count(int column) const;                                        // 1 to kMaxGpus
+  double positive_number(int column) const { return number(column, false); }  // kMin to kMax
+  double nonnegative_number(int column) const {
+    return number(column, true);
+  }                                                  // 0, or in [kMin, kMax]
+  int32_t count(int column) const;                   // 1 to kMaxGpus
   std::vector<int32_t> placement(int column) const;  // "1112": numbers of GPUs on four nodes
   [[noreturn]] void refuse(int column, const std::string& expected) const;
 

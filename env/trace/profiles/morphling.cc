@@ -44,7 +44,7 @@ struct Morphling final : ProfileReader {
     const int time = table.column("iter_time");
     while (table.next()) {
       // The batch size is unknown: one iteration of a job is one batch.
-      MeasuredRun run{"a800", table.placement(placement), 0, table.not_negative(time), -1};
+      MeasuredRun run{"a800", table.placement(placement), 0, table.nonnegative_number(time), -1};
       run.local_batch = 1.0 / run.gpus();
       const std::string name(table.text(plan));
       const bool degrees = name.find_first_not_of("0123456789") == std::string::npos;

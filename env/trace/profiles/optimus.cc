@@ -22,8 +22,8 @@ struct Optimus final : ProfileReader {
       if (table.text(type).empty()) table.refuse(type, "a GPU type");
       out.profile("optimus", std::string(table.text(model)), BatchScaling::kStrong)
           .parameter_server_runs.push_back({lower_case(table.text(type)), how == "async",
-                                            table.positive(batch), table.count(servers),
-                                            table.count(workers), table.positive(steps)});
+                                            table.positive_number(batch), table.count(servers),
+                                            table.count(workers), table.positive_number(steps)});
     }
   }
 };

@@ -36,8 +36,8 @@ struct PolluxPlacements final : ProfileReader {
     const int placement = table.column("placement"), batch = table.column("local_bsz");
     const int step = table.column("step_time"), sync = table.column("sync_time");
     while (table.next()) {
-      profile.runs.push_back({"t4", table.placement(placement), table.positive(batch),
-                              table.positive(step), table.not_negative(sync)});
+      profile.runs.push_back({"t4", table.placement(placement), table.positive_number(batch),
+                              table.positive_number(step), table.nonnegative_number(sync)});
     }
   }
 };
@@ -54,8 +54,8 @@ struct PolluxScalability final : ProfileReader {
       if (spread > n) table.refuse(nodes, "num_nodes of at most num_replicas");
       std::vector<int32_t> node_gpus(static_cast<size_t>(spread), n / spread);
       for (int32_t i = 0; i < n % spread; ++i) ++node_gpus[static_cast<size_t>(i)];
-      profile.runs.push_back({"t4", std::move(node_gpus), table.positive(batch),
-                              table.positive(step), table.not_negative(sync)});
+      profile.runs.push_back({"t4", std::move(node_gpus), table.positive_number(batch),
+                              table.positive_number(step), table.nonnegative_number(sync)});
     }
   }
 };

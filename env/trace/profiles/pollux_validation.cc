@@ -23,14 +23,14 @@ struct PolluxValidation final : ProfileReader {
     const size_t batch_at = stem.starts_with(kName) ? kName.size() : 0;
     curve.batch = parse_number<int32_t>(std::string_view(stem).substr(batch_at)).value_or(0);
     while (table.next()) {
-      const double at = table.positive(progress);
+      const double at = table.positive_number(progress);
       if (!curve.points.empty() && at <= curve.points.back().share) {
         table.refuse(progress, "more progress than in the previous row");
       }
       // A vanished gradient gives no noise scale.
-      const double square = table.not_negative(sqr);
-      const double noise = square > 0 ? table.not_negative(var) / square : 0;
-      curve.points.push_back({at, table.not_negative(metric), noise});
+      const double square = table.nonnegative_number(sqr);
+      const double noise = square > 0 ? table.nonnegative_number(var) / square : 0;
+      curve.points.push_back({at, table.nonnegative_number(metric), noise});
     }
     if (curve.points.empty()) return;
     const double whole = curve.points.back().share;

@@ -43,7 +43,7 @@ struct ParameterServerRun {
 
 struct ModelProfile {
   std::string model;   // model as the source names it, with one of its plans: "gpt2/zero-dp"
-  std::string source;  // name of the reader, extended if it has several sources: "gavel"
+  std::string source;  // name of the reader, plus a suffix if needed: "elasticflow-t4"
   BatchScaling scaling = BatchScaling::kStrong;
   double gradient_bytes = 0;  // bytes of gradients that a replica exchanges; 0: unknown
   // The speed is given, not measured, and all runs use one GPU. With more GPUs, an all-reduce over
@@ -121,7 +121,7 @@ class ProfileReader {
   };
 
   virtual ~ProfileReader() = default;
-  // Returns whether a file is of this source, if Info::columns is empty and cannot show it.
+  // Returns whether a file is of this source. Called only if Info::columns is empty.
   virtual bool recognises(const FileHead&) const { return false; }
   // Adds the measurements in a file to `out`. Throws InputError with file, line and column.
   virtual void read(Lines& lines, Profiles& out) const = 0;

@@ -18,10 +18,10 @@ struct Restarts final : ProfileReader {
       const std::string name(table.text(model));
       if (name.empty()) table.refuse(model, "a model");
       if (!table.text(parameters).empty()) {
-        out.sizes.push_back({name, kBytesPerWeight * table.positive(parameters)});
+        out.sizes.push_back({name, kBytesPerWeight * table.positive_number(parameters)});
       }
       const auto seconds_or_unknown = [&](int column) {
-        return table.text(column).empty() ? -1 : table.not_negative(column);
+        return table.text(column).empty() ? -1 : table.nonnegative_number(column);
       };
       const MeasuredRestart times{name, seconds_or_unknown(save), seconds_or_unknown(restore)};
       if (times.save_s >= 0 || times.restore_s >= 0) out.restarts.push_back(times);

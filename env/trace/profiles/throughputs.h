@@ -37,7 +37,7 @@ class Throughputs {
 
   const std::string& path() const { return path_; }
   std::vector<std::string> types() const;
-  bool has_type(const std::string& type) const { return types_.contains(type); }
+  bool has_gpu_type(const std::string& type) const { return types_.contains(type); }
 
   // Returns steps per second, or nothing if the file has no value; 0: the job does not run there.
   std::optional<double> isolated_throughput(const std::string& type, const Kind& kind) const;

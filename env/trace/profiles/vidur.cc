@@ -17,7 +17,7 @@ struct Vidur final : ProfileReader {
     const int gpus = table.column("num_workers"), per_node = table.column("devices_per_node");
     while (table.next()) {
       const MeasuredAllReduce one{nodes, table.count(gpus), table.count(per_node),
-                                  table.positive(bytes), table.positive(time) / 1000};
+                                  table.positive_number(bytes), table.positive_number(time) / 1000};
       if (one.gpus % one.gpus_per_node != 0) table.refuse(per_node, "a divisor of num_workers");
       out.all_reduces.push_back(one);
     }

@@ -23,7 +23,8 @@ std::string folder_of_this_program();
 // and skips it. Throws RunError if it fails.
 void run_bench_program(Json& results, const std::string& program, const std::string& command);
 
-// Adds a result. `ratio`: `value` relative to `against`. Returns the result, for further keys.
+// Adds a result. `ratio`: `value` relative to `against`. Returns the result, to which the caller
+// can add further keys.
 Json& add_result(Json& results, const std::string& name, double value, const char* unit,
                  double ratio, const std::string& against, const char* better = "lower");
 
@@ -33,7 +34,7 @@ Scenario generated_habit_scenario(const std::string& cluster, int jobs,
 
 // Each of these benchmarks adds its figures to `results`.
 void bench_replay(
-    Json& results);  // replays under published rules and traces, and by the slow reference
+    Json& results);  // replays of 10,000 jobs, and runs of the slow reference simulator
 void bench_100k_jobs(Json& results);               // 100,000 jobs on 10,000 GPUs
 void bench_million_jobs(Json& results);            // 1,000,000 jobs on 100,000 GPUs
 void bench_time_per_event_growth(Json& results);   // time per event as jobs and GPUs grow

@@ -23,7 +23,8 @@ struct EnvCase {
 };
 
 void run_case(Json& results, const EnvCase& c, double copy_gbps) {
-  const Scenario scenario = generated_habit_scenario("8x8", 20'000, {"load=" + shortest(c.load)});
+  const Scenario scenario =
+      generated_habit_scenario("8x8", 20'000, {"load=" + shortest_text(c.load)});
   BatchConfig config;
   config.worlds = 64;
   config.episode_jobs = c.episode_jobs;

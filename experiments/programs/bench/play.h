@@ -25,7 +25,8 @@ struct EnvSpeed {
 };
 
 // Measures `stretches` stretches of `steps` steps, each repeated from the same saved state.
-// best_per_s is that of the fastest repetitions. `before_step` is called before each step.
+// best_per_s counts only the fastest repetition of each stretch. `before_step` is called before
+// each step.
 template <class Env>
 EnvSpeed measure_env_speed(Env& env, int worlds, int32_t no_op, int stretches, int steps,
                            const std::function<void()>& before_step) {

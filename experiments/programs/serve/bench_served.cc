@@ -29,7 +29,7 @@ int run_bench_served(int argc, char** argv) {
   app.add_option("--nodes", nodes, "nodes of 8 GPUs")->check(CLI::Range(1, 4096));
   app.add_option("--waiting", waiting, "waiting jobs")->check(CLI::Range(0, 100'000));
   app.add_flag("--deltas", deltas,
-               "send what changed since the last call; the echo still gets whole snapshots");
+               "send only changes since the last call; the gRPC echo still gets whole snapshots");
   auto* load =
       app.add_option(
              "--callers", callers,
@@ -37,8 +37,8 @@ int run_bench_served(int argc, char** argv) {
           ->delimiter(',')
           ->check(CLI::Range(1, 1024));
   app.add_option("--server", server,
-                 "with --callers, measure the server at this address, without TLS, instead of an "
-                 "own one of --policy")
+                 "with --callers, measure the server at this address, without TLS, instead of one "
+                 "started with --policy")
       ->type_name("ADDRESS")
       ->needs(load);
   app.add_option("--deadline-ms", deadline_ms, "deadline of the callers, in milliseconds")

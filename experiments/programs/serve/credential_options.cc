@@ -30,7 +30,7 @@ void add_credential_options(CLI::App& app, CredentialOptions& options) {
   app.add_option("--metrics-token-file", options.metrics_token_file,
                  "file of tokens, of which /metrics needs one; without it, /metrics needs none");
   app.add_flag("--insecure", options.insecure,
-               "serve addresses that other machines reach in plain text as well");
+               "allow plain text also on addresses that other machines reach");
 }
 
 }  // namespace yard

@@ -160,7 +160,7 @@ int run_drift(int argc, char** argv) {
   app.add_option("--log", arguments.drift.log, "folder of the server's decision log")
       ->required()
       ->check(CLI::ExistingDirectory);
-  app.add_option("--days", arguments.drift.days, "days before the end of the log that count")
+  app.add_option("--days", arguments.drift.days, "length of the replayed end of the log, in days")
       ->check(CLI::Range(0.001, 3650.0));
   app.add_option("--against", arguments.against,
                  "policies or tuned policies' files, joined by commas, besides the server's "
@@ -175,7 +175,7 @@ int run_drift(int argc, char** argv) {
   app.option_defaults()->group("Server");
   app.add_option("--model", arguments.model, "name of the model; default: the server's first");
   app.add_flag("--switch", arguments.switches,
-               "let a rival decide that is better beyond chance, or the version before again");
+               "let the best rival serve if it is significantly better than the served policy");
   add_connection_options(app, arguments.connection);
   app.add_option("--deadline-ms", arguments.deadline_ms,
                  "deadline for each call of a server, in milliseconds")

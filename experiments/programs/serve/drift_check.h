@@ -19,8 +19,8 @@ struct DriftOptions {
 };
 
 // Writes the fitted simulator to LOG/drift, as `yardmaster log fit` does, and replays its jobs.
-// Returns the report without the model, its digest and what is done about it. Throws InputError if
-// the log or a policy cannot be used.
+// Returns the report without its fields `model`, `digest` and `action`. Throws InputError if the
+// log or a policy cannot be used.
 ::yardmaster::v1::DriftReport compare_with_rivals(const DriftOptions& options);
 
 // Returns a report as a table for a terminal.

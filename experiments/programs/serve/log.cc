@@ -115,7 +115,7 @@ bool run_replay(const ReplayArguments& arguments, bool json) {
   std::optional<Model> model;
   if (!arguments.policy.empty()) model = open_servable(arguments.policy);
   if (!arguments.checkpoint.empty()) model = open_servable("checkpoint:" + arguments.checkpoint);
-  LogReplay r;
+  LogReplayResult r;
   Json damage = Json::array();
   for (const std::string& path : arguments.logs) {
     LogReader log(path);
@@ -173,8 +173,8 @@ int run_decision_log(int argc, char** argv) {
   replay_command->option_defaults()->group("Replay");
   auto* policy_option =
       replay_command->add_option("--policy", replayed.policy,
-                                 "policy, or a tuned policy's file, that repeats the policy's "
-                                 "decisions; default: the policy of the recorded name");
+                                 "policy, or a tuned policy's file, that decides again what the "
+                                 "served policy decided; default: the policy of the recorded name");
   policy_option->type_name(kPolicyType);
   replay_command
       ->add_option("--checkpoint", replayed.checkpoint,

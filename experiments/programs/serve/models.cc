@@ -158,7 +158,7 @@ int run_models(int argc, char** argv) {
                  "`mode`: on: the current version decides; off: the fallback decides; shadow: the "
                  "candidate's decisions are only compared; canary: it decides for a share")
       ->check(CLI::IsMember({"on", "off", "shadow", "canary"}));
-  app.add_option("--share", change.share, "part that the candidate decides in a canary, 0 to 1")
+  app.add_option("--share", change.share, "share of clusters or turns that the canary decides")
       ->check(CLI::Range(0.0, 1.0));
   app.add_option(
          "--turn", change.turn_s,

@@ -128,7 +128,7 @@ class ServerLoop {
   }
 
   void report_first_state() const {
-    for (const std::string& what : server_.not_restored()) {
+    for (const std::string& what : server_.restore_errors()) {
       spdlog::warn("{}: not restored: {}", options_.server.models_file, what);
     }
     const std::string& fallback = options_.server.engine.fallback;

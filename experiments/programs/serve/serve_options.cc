@@ -65,12 +65,12 @@ void add_serve_options(CLI::App& app, ServeOptions& out) {
   PreemptionLimitOptions& limits = out.server.engine.preemptions;
   app.option_defaults()->group("Preemptions");
   app.add_option("--preempted-share", limits.gpu_share,
-                 "GPUs of running jobs preempted within --preempted-within, as a share of the "
-                 "cluster's; one job may have more; 0: none, 1: no limit")
+                 "maximum share of the cluster's GPUs to take from running jobs within "
+                 "--preempted-within; one job may have more; 0: none, 1: no limit")
       ->check(CLI::Range(0.0, 1.0));
   app.add_option("--preempted-within", limits.interval_s, "seconds, for --preempted-share")
       ->check(CLI::Range(1.0, 3600.0));
-  app.add_option("--preemptions-per-job", limits.per_job, "preemptions of one job within an hour")
+  app.add_option("--preemptions-per-job", limits.per_job, "maximum preemptions of a job per hour")
       ->check(CLI::Range(0, 1'000'000));
   app.add_option("--min-run", limits.min_run_s,
                  "seconds for which a job runs before it may be preempted")
@@ -88,7 +88,7 @@ void add_serve_options(CLI::App& app, ServeOptions& out) {
                  "start a job; 0: without limit")
       ->check(CLI::Range(0.0, 1e9));
   app.add_option("--max-wait", out.server.engine.max_wait_s,
-                 "seconds after which easy places a waiting job first; 0: never")
+                 "seconds after which the heuristic easy places a waiting job first; 0: never")
       ->check(CLI::Range(0.0, 1e9));
   app.add_option(
          "--envelope-tolerance", out.server.engine.envelope_tolerance,

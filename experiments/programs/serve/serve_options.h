@@ -18,8 +18,9 @@ struct ServeOptions {
   bool json = false;  // print the addresses as JSON
 };
 
-// Parses the arguments of `serve`, the first of which names the program, and those of the file in
-// them. Returns false if only help was wanted, after printing it. Throws InputError.
+// Parses the arguments of `serve`, the first of which is the program's name, and the options in the
+// file given by --config. Returns false if only help was wanted, after printing it. Throws
+// InputError.
 bool parse_serve_options(const std::vector<std::string>& arguments, ServeOptions& out);
 
 }  // namespace yard

@@ -50,7 +50,7 @@ void cells_of_trace(const EvaluateArguments& options, EvaluateOptions& evaluate_
   require_input(options.out.empty(), "--out", "--cells as well", "none");
   for (const std::optional<double> congestion : congestions_of(options)) {
     CellSpec cell;
-    cell.name = congestion ? "x" + shortest(*congestion) : "as it is";
+    cell.name = congestion ? "x" + shortest_text(*congestion) : "as it is";
     cell.scenario = options.scenario;
     cell.scenario.congestion = congestion;
     cell.replicas = options.replicas;
@@ -149,9 +149,9 @@ int run_evaluate(CLI::App& app, int argc, char** argv) {
   options.cells.add_to(app);
   app.option_defaults()->group("Window");
   app.add_option("--validate-from", options.validate_from,
-                 "start of the window on which the baseline is chosen");
+                 "start of the window on which the baseline is chosen, in the forms of --from");
   app.add_option("--validate-to", options.validate_to,
-                 "end of the window on which the baseline is chosen");
+                 "end of the window on which the baseline is chosen, in the forms of --from");
   app.option_defaults()->group("Simulation");
   app.add_option("--replicas", options.replicas,
                  "replicas of each cell, with jittered arrivals, to average over");

@@ -181,7 +181,7 @@ int run_evolve(CLI::App& app, int argc, char** argv) {
   require_input(options.evolution.candidates % 2 == 0, "--candidates", "an even number",
                 std::to_string(options.evolution.candidates));
   require_input(options.evolution.step > 0 && options.evolution.step <= 1, "--step",
-                "above 0 and up to 1", shortest(options.evolution.step));
+                "above 0 and up to 1", shortest_text(options.evolution.step));
   check_range("--drop-share", options.evolution.drop_share, 0, 1);
   check_range("--tails", options.evolution.tails, 0, 100);
   require_input(!options.resume || !options.out.empty(), "--resume",

@@ -45,7 +45,7 @@ std::string policy_yaml(const ExplainArguments& options, const GainExplanation& 
   for (const ExplainedSetting& term : explained.terms) entry(term.name, term.value);
   out << YAML::EndMap << YAML::Key << "provenance" << YAML::Value << YAML::BeginMap;
   entry("explains", std::filesystem::path(options.checkpoint).filename().string());
-  entry("keeps_of_its_gain", shortest(std::round(explained.gain_share * 1e3) / 1e3));
+  entry("keeps_of_its_gain", shortest_text(std::round(explained.gain_share * 1e3) / 1e3));
   out << YAML::EndMap << YAML::EndMap;
   return std::string(out.c_str()) + "\n";
 }

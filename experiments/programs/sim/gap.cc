@@ -40,7 +40,7 @@ Instance make_instance(uint64_t seed, int number, int gpus) {
   }
   const Window window{.scored = static_cast<int64_t>(tiny.size())};
   return {Scenario(std::move(trace), window, load_cluster("1x" + std::to_string(gpus)), 0),
-          static_cast<double>(BestSchedule(tiny, gpus).total()) * kStepS};
+          static_cast<double>(OptimalScheduleSearch(tiny, gpus).total()) * kStepS};
 }
 
 Gap gap_of(const PreparedPolicy& prepared, const RunOptions& how,

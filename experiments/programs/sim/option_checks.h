@@ -17,8 +17,8 @@ inline void require_input(bool holds, const std::string& option, const std::stri
 template <class T>
 void check_range(const char* option, T value, std::type_identity_t<T> least,
                  std::type_identity_t<T> most) {
-  require_input(value >= least && value <= most, option, shortest(least) + " to " + shortest(most),
-                shortest(value));
+  require_input(value >= least && value <= most, option,
+                shortest_text(least) + " to " + shortest_text(most), shortest_text(value));
 }
 
 // Returns the values of --congestion, or one unset value if the option is not given.

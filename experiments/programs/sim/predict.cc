@@ -16,7 +16,7 @@ using Json = nlohmann::ordered_json;
 Json group_json(const char* name, const PredictionCoverageGroup& group) {
   Json out = {{"jobs", name}, {"asked", group.predictions}};
   for (size_t k = 0; k < kNominalCoverages.size(); ++k) {
-    out["within_" + shortest(100 * kNominalCoverages[k])] =
+    out["within_" + shortest_text(100 * kNominalCoverages[k])] =
         group.predictions > 0 ? Json(group.share(k)) : Json(nullptr);
   }
   out["median_error_log2"] = group.predictions > 0 ? Json(group.median_error_log2) : Json(nullptr);
@@ -34,7 +34,7 @@ void write_fitted_distribution(const CommonOptions& options, const std::string& 
   require_input(is_tuned_policy_file(fit), "--fit", "a name that ends in .yaml", "'" + fit + "'");
   require_input(!options.scenario.congestion, "--congestion",
                 "none with --fit, which uses the times of the log",
-                shortest(options.scenario.congestion.value_or(0)));
+                shortest_text(options.scenario.congestion.value_or(0)));
   const Scenario scenario = load_scenario(options.scenario);
   require_input(!scenario.opens_test, "--to",
                 "at most 80% with --fit: the last fifth of a log is reserved for tests",
@@ -67,7 +67,7 @@ int run_predict(CLI::App& app, int argc, char** argv) {
     return 0;
   }
   require_input(interval_s >= 1 && interval_s <= 1e9, "--every", "1 to 1e9 seconds",
-                shortest(interval_s));
+                shortest_text(interval_s));
   const RunOptions how = options.run_of(policy);
   require_input(how.rules == "default", "--rules", "'default'", "'" + how.rules + "'");
   PreparedPolicy prepared = prepare(policy, how);

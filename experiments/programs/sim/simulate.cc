@@ -60,7 +60,7 @@ void print_table(const Scenario& scenario, const std::vector<Run>& runs,
               scenario.trace.source.c_str(), pluralised_count_text(jobs, "job").c_str(),
               static_cast<long long>(scenario.window.scored), scenario.cluster.text.c_str(),
               pluralised_count_text(scenario.cluster.total_gpus(), "GPU").c_str(),
-              runs.front().rules.c_str(), load_text(scenario.load).c_str());
+              runs.front().rules.c_str(), offered_load_text(scenario.load).c_str());
   TextTable table(
       {"policy", "placement", "information", "speeds", "jobs", "unfinished", "mean JCT s", "p50 s",
        "p99 s", "wait s", "max wait s", "makespan s", "util", "preempt", "wall s"},
@@ -114,7 +114,7 @@ int run_simulate(CLI::App& app, int argc, char** argv) {
 
   folder.begin(app, scenario, "simulate", options.scenario.seed);
   std::vector<Run> runs;
-  Recording recording(recorded, scenario);
+  SimulationRecorder recording(recorded, scenario);
   Json out = {{"runs", Json::array()}};
   const bool wants_json = options.json || !options.json_out.empty() || recorded.all_metrics();
   for (const PreparedPolicy& prepared : prepared_policies) {
@@ -135,7 +135,7 @@ int run_simulate(CLI::App& app, int argc, char** argv) {
   });
   folder.finish(out, recording);
   options.save(out, recording.finish());
-  folder.print_pages();
+  folder.print_page_paths();
   return 0;
 }
 

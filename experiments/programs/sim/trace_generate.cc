@@ -231,7 +231,7 @@ void check_options(const TraceGenerateCommand& o) {
   const std::string where = "trace generate";
   require_input(o.generator.empty() != o.like.empty(), where, "synthetic:NAME or --like TRACE",
                 o.like.empty() ? "neither" : "both");
-  require_input(o.thin > 0 && o.thin <= 1, "--thin", "more than 0, up to 1", shortest(o.thin));
+  require_input(o.thin > 0 && o.thin <= 1, "--thin", "more than 0, up to 1", shortest_text(o.thin));
   if (o.like.empty()) {
     require_input(o.generator.starts_with("synthetic:"), where, "synthetic:NAME or --like TRACE",
                   "'" + o.generator + "'");

@@ -63,8 +63,8 @@ struct WhatifArguments {
         ->default_str("");
     common.add_speeds_option(app);
     group("Window");
-    app.add_option("--from", scenario.window.from, "start of the scored window");
-    app.add_option("--to", scenario.window.to, "end of the scored window");
+    app.add_option("--from", scenario.window.from, "start of the scored window, as for simulate");
+    app.add_option("--to", scenario.window.to, "end of the scored window, as for simulate");
     group("Output");
     app.add_option("--out", out, "new folder for report.html, whatif.json and jobs.csv");
     app.add_option("--report", report, "write an HTML page with the verdict, tables and figures");
@@ -193,7 +193,7 @@ std::vector<std::pair<std::string, std::string>> provenance_of(const WhatifArgum
       {"to", of.window.to},
       {"settings", join(options.common.set)},
       {"allowed", options.common.allow},
-      {"load", load_text(scenario.load)},
+      {"load", offered_load_text(scenario.load)},
       {"written", utc_now()},
       {"yardmaster", std::string(release_version()) + ", commit " + std::string(source_commit())}};
 }
@@ -214,7 +214,7 @@ int run_whatif(CLI::App& app, int argc, char** argv) {
     print_time_limit_notes({note});  // the text itself lists all other notes
   }
   whatif::require_logged_times(scenario.trace);
-  require_gpus(scenario.trace);
+  require_gpu_jobs(scenario.trace);
 
   folder.begin(app, scenario, "whatif", options.common.scenario.seed);
   std::vector<Run> runs;
@@ -254,7 +254,7 @@ int run_whatif(CLI::App& app, int argc, char** argv) {
   AtomicFiles files;
   if (!options.jobs_out.empty()) files.add(options.jobs_out, rows);
   options.common.save(out, files);
-  folder.print_pages();
+  folder.print_page_paths();
   return 0;
 }
 

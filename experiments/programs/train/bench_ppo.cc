@@ -123,7 +123,7 @@ Json bench(const std::string& name, const std::vector<std::string>& assignments,
   const TrainableAgent agent(setup.data.agent, setup.agent);
   const SimulatedData data(setup.data, setup.loop.episode_jobs, *agent.expert());
   const Measured measured = train(setup, agent, data, ranks);
-  const double sgemm_flop_per_s = matrix_product_flop_per_s(parallelism.all());
+  const double sgemm_flop_per_s = measure_matrix_product_flop_per_s(parallelism.all());
   const std::string threads =
       parallelism.all() == 1 ? "one thread" : std::to_string(parallelism.all()) + " threads";
   return {{"name", name},

@@ -103,8 +103,8 @@ int run_verify_inference(int argc, char** argv) {
       ->capture_default_str();
   app.add_flag("--write-onnx", write_onnx, "first write model.onnx again from the same weights");
   app.add_option("--envelope", envelope_action,
-                 "play the workloads of the training, and check that their envelope is the "
-                 "recorded one, or first write it to the manifest")
+                 "play the training's workloads; check: compare their envelope with the recorded "
+                 "one; write: write it to the manifest before the verification")
       ->check(CLI::IsMember({"check", "write"}));
   app.add_flag("--require-onnx", require_onnx, "fail if ONNX Runtime is not available");
   app.option_defaults()->group("Output");

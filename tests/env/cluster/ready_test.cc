@@ -53,10 +53,10 @@ TEST(ReadyClusters, ListIsComplete) {
                     "servers-6", "servers-13", "rings-8", "dgx-a100-pod", "dgx-h100-pod"}));
   for (const PredefinedCluster& cluster : predefined_clusters()) {
     EXPECT_FALSE(cluster.about.empty()) << cluster.name;
-    EXPECT_EQ(find_predefined_cluster(cluster.name), cluster.path);
+    EXPECT_EQ(find_predefined_cluster_path(cluster.name), cluster.path);
     if (!needs_traces(cluster.name)) expect_whole(cluster.name);
   }
-  EXPECT_EQ(find_predefined_cluster("nobody"), "");
+  EXPECT_EQ(find_predefined_cluster_path("nobody"), "");
 }
 
 TEST(ReadyClusters, ClustersOfPublicTracesLoad) {

@@ -68,9 +68,9 @@ struct Reference {
     const std::map<int32_t, JobHistory> before = jobs;
     std::vector<SurvivalEvent> now;
     for (int32_t i = 0; i < view.num_changed(); ++i) {
-      if (view.finished(view.changed(i))) observe(view, view.changed(i), now);
+      if (view.finished(view.changed_slot(i))) observe(view, view.changed_slot(i), now);
     }
-    for (int32_t i = 0; i < view.num_held(); ++i) observe(view, view.held(i), now);
+    for (int32_t i = 0; i < view.num_holders(); ++i) observe(view, view.holder_slot(i), now);
     std::swap(jobs, now_jobs);  // predictions use only earlier observations
     jobs = before;
     score(now);
@@ -217,7 +217,7 @@ class Checking final : public Policy {
     Survival survival(view, bump);
     survival.on_events(view);
     reference_.on_events(view);
-    for (int32_t i = 0; i < view.num_held(); ++i) check(view, survival, view.held(i));
+    for (int32_t i = 0; i < view.num_holders(); ++i) check(view, survival, view.holder_slot(i));
     for (int32_t slot = view.queue_head(); slot != kNone; slot = view.queue_next(slot)) {
       check(view, survival, slot);
     }
@@ -226,7 +226,7 @@ class Checking final : public Policy {
       const int32_t n = place(view, PlacementRule::kFirstFit, head, draft.scratch());
       if (n == 0 || !draft.start(head, draft.scratch(), n)) break;
     }
-    if (view.num_held() > 0) draft.wake_at(view.now_us() + 200 * kSecond);
+    if (view.num_holders() > 0) draft.wake_at(view.now_us() + 200 * kSecond);
   }
 
  private:
@@ -286,12 +286,12 @@ float ended_soon(const std::vector<JobLine>& lines, int32_t job) {
     BumpAllocator bump(memory.data());
     Survival survival(view, bump);
     survival.on_events(view);
-    for (int32_t i = 0; i < view.num_held(); ++i) {
-      if (view.serial(view.held(i)) != job) continue;
+    for (int32_t i = 0; i < view.num_holders(); ++i) {
+      if (view.serial(view.holder_slot(i)) != job) continue;
       float hazards[kNumBins] = {};
-      survival.hazards(view, view.held(i), hazards);
+      survival.hazards(view, view.holder_slot(i), hazards);
       return probability_ended_within(BinEdges(), 0, kUnlimitedUs, hazards,
-                                      survival.ends_within_bin(view, view.held(i)), 90);
+                                      survival.ends_within_bin(view, view.holder_slot(i)), 90);
     }
   }
   return -1;

@@ -87,10 +87,10 @@ TEST(ResidualLife, RanksByGittinsIndex) {
 }
 
 // Widths range from jobs of a known batch (narrow) to jobs without any history (wide).
-TEST(RunTimes, AreWiderWithLessHistory) {
-  const RunTimes model(0.7F, 0.9F, 0.6F);
+TEST(RunTimeModel, AreWiderWithLessHistory) {
+  const RunTimeModel model(0.7F, 0.9F, 0.6F);
   EXPECT_EQ(model.residual_life_bin(0, 0), 0);
-  EXPECT_EQ(model.residual_life_bin(1, 1), RunTimes::kWidths - 1);
+  EXPECT_EQ(model.residual_life_bin(1, 1), RunTimeModel::kWidths - 1);
   EXPECT_GT(model.residual_life_bin(1, 0), model.residual_life_bin(0, 1))
       << "a batch is more informative than a user";
   const auto is = [](const ResidualLife& life, double sd) {
@@ -99,8 +99,8 @@ TEST(RunTimes, AreWiderWithLessHistory) {
     EXPECT_NEAR(life.log2_inverse_gittins_s(0, 1), other.log2_inverse_gittins_s(0, 1), 1e-4);
   };
   is(model.life[0], 0.7);
-  is(model.life[RunTimes::kWidths - 1], std::sqrt(0.49 + 0.81 + 0.36));
-  const RunTimes narrow(0.7F, 0, 0);
+  is(model.life[RunTimeModel::kWidths - 1], std::sqrt(0.49 + 0.81 + 0.36));
+  const RunTimeModel narrow(0.7F, 0, 0);
   is(narrow.life[narrow.residual_life_bin(1, 1)], 0.7);
 }
 
@@ -184,7 +184,7 @@ class History : public ::testing::Test {
     }
     int32_t scratch[512];
     history_.add_unfinished(view, life_, point_, scratch, [&](auto&& visit) {
-      for (const int32_t slot : view.held()) visit(slot);
+      for (const int32_t slot : view.holder_slots()) visit(slot);
     });
   }
   float median(int32_t user, int64_t submit_us) {

@@ -165,7 +165,7 @@ GavelCase random_gavel_case(Rng& rng, const GavelWorld& world) {
     bool first = true;
     for (const auto& [kind, rate] : kinds) {
       c.json += (first ? "\"" : ", \"") + Throughputs::text_of(kind) +
-                "\": {\"null\": " + shortest(rate) + "}";
+                "\": {\"null\": " + shortest_text(rate) + "}";
       first = false;
     }
     c.json += "}";
@@ -251,7 +251,7 @@ std::string file_of(const std::map<std::string, Rates>& types) {
     std::string kinds;
     for (const auto& [gpus, rate] : rates) {
       kinds += (kinds.empty() ? "\"" : ", \"") + Throughputs::text_of({"A", gpus}) +
-               "\": {\"null\": " + shortest(rate) + "}";
+               "\": {\"null\": " + shortest_text(rate) + "}";
     }
     json += kinds + "}";
   }

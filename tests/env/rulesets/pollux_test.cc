@@ -126,8 +126,8 @@ PolluxCase random_pollux_case(Rng& rng, const PolluxWorld& world) {
       for (int e = 0; e <= plain.completion_epoch; ++e) {
         const double rate = (1 + rng.below(16)) / 4.0;
         goodput[placement].push_back(rate);
-        c.csv += job.id + "," + placement + "," + std::to_string(e) + "," + shortest(rate) + "," +
-                 shortest(plain.next_progress[static_cast<size_t>(e)]) + "," +
+        c.csv += job.id + "," + placement + "," + std::to_string(e) + "," + shortest_text(rate) +
+                 "," + shortest_text(plain.next_progress[static_cast<size_t>(e)]) + "," +
                  std::to_string(plain.completion_epoch) + "\n";
       }
     }

@@ -47,7 +47,7 @@ TEST(ColocationModel, CountsCoLocatedJobs) {
   ASSERT_TRUE(runner.advance());  // the third job waits
   const View& view = runner.view();
   const Watched w(view);
-  const int32_t two = view.held(0), one = view.held(1), third = view.queue_head();
+  const int32_t two = view.holder_slot(0), one = view.holder_slot(1), third = view.queue_head();
   ASSERT_EQ(view.gpus(two), 2);
   ColocationModel::Terms expected{};
   expected[ColocationModel::kIntercept] = 1;
@@ -87,7 +87,7 @@ TEST(ColocationModel, CountsRequestedCpusAndServersSeparately) {
   ASSERT_TRUE(runner.advance());
   const View& view = runner.view();
   const Watched w(view);
-  const int32_t first = view.held(0), second = view.queue_head();
+  const int32_t first = view.holder_slot(0), second = view.queue_head();
   const int32_t node = view.part_node(view.first_part(first));
   ColocationModel::Terms expected{};
   expected[ColocationModel::kIntercept] = 1;

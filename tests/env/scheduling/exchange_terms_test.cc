@@ -43,8 +43,8 @@ class Watching final : public Policy {
     const ExchangeInterferenceTerms terms(view, throughput_model);
     LeastSquares<ExchangeInterferenceTerms::kTerms> untaught{};
     untaught.begin(ExchangeInterferenceTerms::initial_weights(), 1);
-    for (int32_t i = 0; i < view.num_held(); ++i) {
-      const int32_t slot = view.held(i);
+    for (int32_t i = 0; i < view.num_holders(); ++i) {
+      const int32_t slot = view.holder_slot(i);
       if (view.phase(slot) != Phase::kRunning) continue;
       const auto x = ExchangeInterferenceTerms::terms(terms.variables(slot));
       const auto error = [&](double time) {

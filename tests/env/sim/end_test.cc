@@ -51,8 +51,8 @@ TEST_F(Ends, OnlyRunningJobsWithATargetMayEndEarly) {
   EXPECT_EQ(view.sufficient_metric(0), 0.5);
   EXPECT_FALSE(view.may_end_early(1)) << "its user gave no target";
   EXPECT_TRUE(view.may_end_early(2));
-  EXPECT_TRUE(legal_end(fixed(), state(), 0));
-  for (const int32_t slot : {-1, 1, 2, 3, 4}) EXPECT_FALSE(legal_end(fixed(), state(), slot));
+  EXPECT_TRUE(legal_end_early(fixed(), state(), 0));
+  for (const int32_t slot : {-1, 1, 2, 3, 4}) EXPECT_FALSE(legal_end_early(fixed(), state(), slot));
   EXPECT_EQ(why({{Verb::kEnd, ref(0)}}), "");
   EXPECT_EQ(why({{Verb::kEnd, ref(1)}}), "end of slot 1: its user does not allow it");
   EXPECT_EQ(why({{Verb::kEnd, ref(2)}}), "end of slot 2: it does not run");
@@ -66,7 +66,7 @@ TEST_F(Ends, OnlyRunningJobsWithATargetMayEndEarly) {
             "start of slot 0: it was ended");
   SimModel strict = fixed();
   strict.allows = {.preempt = false, .move = false};
-  EXPECT_FALSE(legal_end(strict, state(), 0));
+  EXPECT_FALSE(legal_end_early(strict, state(), 0));
   EXPECT_FALSE(View(strict, state(), InformationLevel::kBlind).may_end_early(0));
   EXPECT_EQ(flaw_of_decision(strict, state(), {{{Verb::kEnd, ref(0)}}, {}}),
             "end of slot 0: not allowed here");

@@ -36,7 +36,7 @@ std::vector<Job> rings(int32_t count, const std::vector<int32_t>& gpus, Rng rng,
 // needs half of its nodes' links.
 ClusterSpec half_and_half() {
   ClusterSpec spec = load_cluster("2x4");
-  for (TierSpec& tier : spec.tiers) tier = {8, 0, 1};
+  for (NetworkTierSpec& tier : spec.tiers) tier = {8, 0, 1};
   const double mib_per_s = 1e9 / (1024 * 1024);
   spec.models["even"] = {.gradient_mib = mib_per_s, .step_ms = 1000};
   return spec;
@@ -315,8 +315,8 @@ TEST(AllReduceSettings, PredictionOfEveryChoiceIsExact) {
           }
         }
       }
-      for (int32_t i = 0; i < view.num_held(); ++i) {
-        const int32_t slot = view.held(i);
+      for (int32_t i = 0; i < view.num_holders(); ++i) {
+        const int32_t slot = view.holder_slot(i);
         ASSERT_NEAR(throughput_model.current_throughput(slot), s.rate[slot], 1e-9)
             << "as it runs now";
       }

@@ -41,7 +41,7 @@ TEST_P(FreeMapOfSize, MatchesALinearScan) {
     for (int i = 0; i < 2000; ++i) {
       const auto count = static_cast<int32_t>(rng.below(5));
       const int32_t from = any_node();
-      ASSERT_EQ(map.first_node_with_at_least(s, count, from),
+      ASSERT_EQ(map.first_node_with_exactly(s, count, from),
                 first_by_walk(scene.fixed(), s, count, from))
           << count << " free from node " << from;
     }
@@ -50,9 +50,9 @@ TEST_P(FreeMapOfSize, MatchesALinearScan) {
       for (int32_t m = nodes - 1; m >= 0; --m) at_least = s.free_count[m] >= count ? m : at_least;
       ASSERT_EQ(map.first_node_with_free_between(s, count, 4), at_least);
       ASSERT_EQ(map.first_node_with_free_between(s, count, count),
-                map.first_node_with_at_least(s, count));
-      ASSERT_EQ(map.first_node_with_at_least(s, count), first_by_walk(scene.fixed(), s, count, 0));
-      ASSERT_EQ(map.first_node_with_at_least(s, count, nodes), kNone);
+                map.first_node_with_exactly(s, count));
+      ASSERT_EQ(map.first_node_with_exactly(s, count), first_by_walk(scene.fixed(), s, count, 0));
+      ASSERT_EQ(map.first_node_with_exactly(s, count, nodes), kNone);
     }
   }
   // The only free GPUs are at the end, several words of summary away.
@@ -73,10 +73,10 @@ TEST(FreeNodeIndex, NodeOf64GpusIsOneWord) {
   World world(scene.fixed(), 1);
   const FreeNodeIndex map(scene.fixed().spec);
   EXPECT_EQ(world.state().free_mask[0], ~uint64_t{0});
-  EXPECT_EQ(map.first_node_with_at_least(world.state(), 64), 0);
+  EXPECT_EQ(map.first_node_with_exactly(world.state(), 64), 0);
   set_free_gpus(scene.fixed(), world.state(), 0, 0);
-  EXPECT_EQ(map.first_node_with_at_least(world.state(), 64), 1);
-  EXPECT_EQ(map.first_node_with_at_least(world.state(), 0), 0);
+  EXPECT_EQ(map.first_node_with_exactly(world.state(), 64), 1);
+  EXPECT_EQ(map.first_node_with_exactly(world.state(), 0), 0);
 }
 
 }  // namespace

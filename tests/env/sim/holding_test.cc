@@ -75,7 +75,7 @@ class Vacating : public ::testing::Test {
     jobs.push_back(jobs.back());  // an event at 5 s
     jobs.back().id = "later";
     jobs.back().submit_us = 5 * kSecond;
-    scene_ = std::make_unique<Scene>(spec, jobs, Costs{}, pair_conflicts);
+    scene_ = std::make_unique<Scene>(spec, jobs, PreemptionCosts{}, pair_conflicts);
     world_ = std::make_unique<World>(scene_->fixed(), scene_->size());
     world_->reset(0, scene_->size());
     ASSERT_TRUE(world_->advance(scene_->truth()));

@@ -34,7 +34,7 @@ TEST_P(BrokenInvariant, IsDetected) {
   SceneRunner runner(scene, *policy);
   ASSERT_TRUE(runner.step());
   ASSERT_EQ(runner.view().num_waiting(), 2);
-  ASSERT_EQ(runner.view().num_held(), 3);
+  ASSERT_EQ(runner.view().num_holders(), 3);
   ASSERT_EQ(runner.view().free_gpus(), 1);
   ASSERT_EQ(broken_invariant(scene.fixed(), runner.state()), "");
   GetParam().does(runner.world().state());

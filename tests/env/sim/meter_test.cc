@@ -27,7 +27,7 @@ TEST(UsageMeter, CountsSavingAndRestoringByHand) {
   std::vector<Job> jobs = jobs_of({{0, 2, 1000}, {100, 2, 50}});
   jobs[0].tenant = "slow";
   jobs[1].tenant = "fast";
-  Costs costs;  // 10 s of saving, 30 s of restoring
+  PreemptionCosts costs;  // 10 s of saving, 30 s of restoring
   const Scene scene(cluster, jobs, costs);
   // srtf: b preempts a at 100 s; a saves to 110, b runs to 160, a restores to 190 and ends at 1090.
   const GpuUsage used = metered(scene, "srtf");

@@ -30,7 +30,7 @@ PlacementOptions::JobPredicates by_serial(const View& view) {
           [&view](int32_t a) { return view.phase(a) == Phase::kRunning && view.preemptible(a); }};
 }
 
-int32_t nodes_needed(const SpecColumns& spec, int32_t gpus) {
+int32_t min_nodes_with_free_gpus(const SpecColumns& spec, int32_t gpus) {
   return (gpus + spec.max_node_gpus - 1) / spec.max_node_gpus;
 }
 
@@ -53,7 +53,7 @@ void expect_sound(const View& view, int32_t slot, const PlacementOption& o, Opti
   EXPECT_EQ(o.moves.empty(), o.kind != OptionKind::kMoveOthers);
   const auto on = static_cast<int32_t>(o.pieces.size());
   if (o.kind == OptionKind::kConsolidated || o.kind == OptionKind::kMoveOthers) {
-    EXPECT_EQ(on, nodes_needed(spec, gpus));
+    EXPECT_EQ(on, min_nodes_with_free_gpus(spec, gpus));
   }
   for (const int32_t other : o.victims) EXPECT_GT(view.serial(other), view.serial(slot));
 }

@@ -120,8 +120,8 @@ TEST(PlacementRule, ConsolidateRequiresNoMoreThanAnEmptyClusterHas) {
   World world(scene.fixed(), 1);
   const View view(scene.fixed(), world.state(), InformationLevel::kBlind);
   std::vector<Piece> pieces(5);
-  EXPECT_EQ(min_nodes(scene.fixed().spec, 16), 3);
-  EXPECT_EQ(min_nodes(scene.fixed().spec, 24), 5);
+  EXPECT_EQ(min_nodes_in_empty_cluster(scene.fixed().spec, 16), 3);
+  EXPECT_EQ(min_nodes_in_empty_cluster(scene.fixed().spec, 24), 5);
   EXPECT_EQ(place_gpus(view, PlacementRule::kConsolidate, 16, pieces.data()), 3);
   EXPECT_EQ(place_gpus(view, PlacementRule::kConsolidate, 24, pieces.data()), 5);
 }

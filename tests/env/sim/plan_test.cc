@@ -71,7 +71,7 @@ struct UndoingPolicy final : Policy {
     }
     if (random.below(4) == 0) draft.undo_to(0);
     // Some job has to run, or time would not advance.
-    for (int32_t slot = view.queue_head(); view.num_held() == 0 && slot != kNone;) {
+    for (int32_t slot = view.queue_head(); view.num_holders() == 0 && slot != kNone;) {
       const int32_t next = view.queue_next(slot);
       Piece* pieces = draft.scratch();
       const int32_t n = place(view, PlacementRule::kFirstFit, slot, pieces);
@@ -81,7 +81,7 @@ struct UndoingPolicy final : Policy {
   }
 };
 
-class Drafts : public ::testing::TestWithParam<Costs> {};
+class Drafts : public ::testing::TestWithParam<PreemptionCosts> {};
 
 TEST_P(Drafts, UndoLeavesNoTraceAndPlansAreLegal) {
   for (uint64_t seed = 0; seed < 3; ++seed) {
@@ -100,9 +100,10 @@ TEST_P(Drafts, UndoLeavesNoTraceAndPlansAreLegal) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Costs, Drafts,
-                         ::testing::Values(Costs{}, no_costs(),
-                                           Costs{.save_us = 0, .restore_us = 30'000'000}));
+INSTANTIATE_TEST_SUITE_P(PreemptionCosts, Drafts,
+                         ::testing::Values(PreemptionCosts{}, no_costs(),
+                                           PreemptionCosts{.save_us = 0,
+                                                           .restore_us = 30'000'000}));
 
 TEST(Draft, UndoesToAMark) {
   const Scene scene("1x4", jobs_of({{0, 1, 9}, {0, 1, 9}, {0, 2, 9}}));
@@ -115,7 +116,7 @@ TEST(Draft, UndoesToAMark) {
   const size_t mark = draft.mark();
   ASSERT_TRUE(draft.start(1, &one, 1));
   draft.undo_to(mark);
-  EXPECT_EQ(runner.view().num_held(), 1);
+  EXPECT_EQ(runner.view().num_holders(), 1);
   EXPECT_EQ(runner.view().queue_head(), 1) << "back in its position, before job 2";
   EXPECT_EQ(draft.plan().edits.size(), 1u);
 }

@@ -101,7 +101,7 @@ TEST(Queue, StaleHandleOfAReusedSlotIsDetected) {
   const auto fifo = make_policy("fifo");
   SceneRunner runner(scene, *fifo);
   ASSERT_TRUE(runner.step());
-  const JobRef first = runner.view().ref(runner.view().held(0));
+  const JobRef first = runner.view().ref(runner.view().holder_slot(0));
   ASSERT_TRUE(runner.step());  // the first job ends, and is readable for the last time
   EXPECT_EQ(runner.state().phase[first.slot], Phase::kDone);
   ASSERT_TRUE(runner.advance());  // the second arrives

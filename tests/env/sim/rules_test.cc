@@ -119,7 +119,7 @@ TEST(Rules, JobWithItsOwnCostsIsChargedThose) {
   jobs[0].save_us = 3 * kSecond;
   jobs[0].restore_us = 7 * kSecond;
   for (const double scale : {1.0, 4.0, 0.0}) {
-    Costs costs;
+    PreemptionCosts costs;
     costs.scale = scale;
     const Scene scene("2x1", jobs, costs);
     Script script;
@@ -302,7 +302,7 @@ TEST(Rules, GangRunsAtTheSpeedOfItsSlowestGpu) {
   spec.types[1].speed = 0.5;
   const SpecTable table(spec);
   const Workload workload(trace, spec);
-  const SimModel fixed{table.columns(), workload.jobs().columns(), Costs{}};
+  const SimModel fixed{table.columns(), workload.jobs().columns(), PreemptionCosts{}};
   World world(fixed, 3);
   world.reset(0, 3);
   SimState& s = world.state();
@@ -358,7 +358,7 @@ TEST(Rules, JobNeverEndsBeforeItsWorkIsDone) {
       trace.jobs[0].run_us = work_us;
       const SpecTable table(spec);
       const Workload workload(trace, spec);
-      const SimModel fixed{table.columns(), workload.jobs().columns(), Costs{}};
+      const SimModel fixed{table.columns(), workload.jobs().columns(), PreemptionCosts{}};
       World world(fixed, 1);
       world.reset(0, 1);
       ASSERT_TRUE(world.advance(workload.truth()));

@@ -219,7 +219,7 @@ TEST(World, AllocatesNothingAfterItsFirstEpisode) {
     while (!all_done(world.state())) {
       ASSERT_TRUE(world.advance(truth));
       draft.reset();
-      if (view.num_held() > 0 && preempted < 50) preempted += draft.preempt(view.held(0));
+      if (view.num_holders() > 0 && preempted < 50) preempted += draft.preempt(view.holder_slot(0));
       fifo->decide(view, memory, draft);
     }
     allocated = num_allocations - before;

@@ -398,7 +398,7 @@ TEST(SpeedTable, JobsWithServersFollowTheOptimusForm) {
   std::string text = "model,gpu_type,mode,batch,servers,workers,steps_per_s\n";
   for (const auto& [p, w] : {std::pair{1, 1}, {1, 4}, {2, 4}, {4, 4}, {2, 8}, {8, 2}, {3, 6}}) {
     text += "Net-1,V100,sync,100," + std::to_string(p) + "," + std::to_string(w) + "," +
-            shortest(made.steps_per_s(p, w)) + "\n";
+            shortest_text(made.steps_per_s(p, w)) + "\n";
   }
   parse_profile(text, "speeds.csv", profiles);
   TableFixture f(profiles);
@@ -435,7 +435,7 @@ TEST(SpeedTable, AsynchronousWorkersStepIndependently) {
   for (int p = 1; p < 4; ++p) {
     for (int w = 1; w < 4; ++w) {
       text += "net,v100,async,32," + std::to_string(p) + "," + std::to_string(w) + "," +
-              shortest(made.steps_per_s(p, w)) + "\n";
+              shortest_text(made.steps_per_s(p, w)) + "\n";
     }
   }
   parse_profile(text, "speeds.csv", profiles);

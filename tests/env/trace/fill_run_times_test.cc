@@ -177,14 +177,14 @@ TEST(GoodputTable, IsReadByJobPlacementAndEpoch) {
   EXPECT_THAT(a->placements.at("4+2"), ElementsAre(0.5, 2.5));
   EXPECT_THAT(a->placements.at("6"), ElementsAre(0, 4)) << "0: not in the file";
   // Epoch 0 was measured only on two nodes, epoch 1 on one.
-  EXPECT_DOUBLE_EQ(a->isolated_run_s(), 10 / 0.5 + 20 / 4.0);
+  EXPECT_DOUBLE_EQ(a->isolated_run_s_on_fewest_nodes(), 10 / 0.5 + 20 / 4.0);
 }
 
 TEST(GoodputTable, IsolatedRunTimeUsesTheFewestNodes) {
   const GoodputTable rates = GoodputTable::load(written(
       "r.csv", kColumns + "a,3+3,0,1,60,0\na,4+2,0,2,60,0\na,4+1+1,0,3,60,0\nb,2,1,1,60,1\n"));
-  EXPECT_DOUBLE_EQ(rates.find("a")->isolated_run_s(), 30);
-  EXPECT_EQ(rates.find("b")->isolated_run_s(), -1) << "an epoch is missing";
+  EXPECT_DOUBLE_EQ(rates.find("a")->isolated_run_s_on_fewest_nodes(), 30);
+  EXPECT_EQ(rates.find("b")->isolated_run_s_on_fewest_nodes(), -1) << "an epoch is missing";
 }
 
 TEST(GoodputTable, ErrorsNameTheLine) {
@@ -221,7 +221,7 @@ const char* const kGavel =
     "LM (batch size 5)\tcmd\tfolder\t--steps\t1\t100\t1\t1\t-1\t0\n"
     "Slow\tcmd\tfolder\t--steps\t1\t100\t1\t1\t-1\t0\n";
 
-TEST(RunTimes, AreStepsOverThroughputOnTheReferenceType) {
+TEST(RunTimeModel, AreStepsOverThroughputOnTheReferenceType) {
   Trace trace = parse_trace(kGavel, "g.trace", {});
   EXPECT_TRUE(lacks_run_times(trace));
   const std::string file = throughputs_file(kTable);
@@ -240,7 +240,7 @@ TEST(RunTimes, AreStepsOverThroughputOnTheReferenceType) {
   EXPECT_FALSE(lacks_run_times(trace));
 }
 
-TEST(RunTimes, TooManyStepsHaveTheirOwnError) {
+TEST(RunTimeModel, TooManyStepsHaveTheirOwnError) {
   Trace trace = parse_trace("A3C\tcmd\tfolder\t--max-steps\t0\t1000000000000000\t1\t1\t-1\t0\n",
                             "g.trace", {});
   const std::string file = throughputs_file(kTable);
@@ -248,7 +248,7 @@ TEST(RunTimes, TooManyStepsHaveTheirOwnError) {
               HasSubstr("g.trace:1: expected a run time of at most "));
 }
 
-TEST(RunTimes, WithoutAV100TheFastestTypeIsTheReference) {
+TEST(RunTimeModel, WithoutAV100TheFastestTypeIsTheReference) {
   const std::string file = throughputs_file(
       "{'k80': {'A3C, 1': {'null': 1}}, 'p100': {'A3C, 1': {'null': 4}},"
       " 'p100_unconsolidated': {'A3C, 1': {'null': 60}}}");
@@ -258,7 +258,7 @@ TEST(RunTimes, WithoutAV100TheFastestTypeIsTheReference) {
   EXPECT_EQ(trace.jobs[0].run_us, 30 * kUsPerS);
 }
 
-TEST(RunTimes, PolluxJobsUseTheirRates) {
+TEST(RunTimeModel, PolluxJobsUseTheirRates) {
   const std::string text =
       "name,time,application,num_replicas,batch_size\nx,0,ncf,1,8\na,5,ncf,4,8\n";
   Trace trace = parse_trace(text, "w.csv", {});
@@ -271,7 +271,7 @@ TEST(RunTimes, PolluxJobsUseTheirRates) {
   EXPECT_EQ(trace.jobs[0].run_us, 20 * kUsPerS);
 }
 
-TEST(RunTimes, AreNeverGuessed) {
+TEST(RunTimeModel, AreNeverGuessed) {
   Trace gavel = parse_trace(kGavel, "g.trace", {});
   EXPECT_THAT(error_of([&] { fill_run_times(gavel, {}, true); }),
               AllOf(HasSubstr("g.trace"), HasSubstr("--throughputs")));
@@ -291,7 +291,7 @@ TEST(RunTimes, AreNeverGuessed) {
   EXPECT_EQ(itp.jobs[0].run_us, kUsPerS) << "values of the trace are kept";
 }
 
-TEST(RunTimes, FilesWithoutEffectAreNoted) {
+TEST(RunTimeModel, FilesWithoutEffectAreNoted) {
   const auto notes = [](const std::string& trace, const RunTimeFiles& files) {
     Trace read = parse_trace(trace, "jobs", {});
     const size_t before = read.notices.size();

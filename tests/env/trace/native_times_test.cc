@@ -188,7 +188,7 @@ TEST(UnstartedJobs, AreLeftOut) {
   EXPECT_THAT(left_out_times(json), ElementsAre("2 x never started", "1 x has not ended"));
 }
 
-TEST(RunTimes, FollowFromStartAndEnd) {
+TEST(RunTimeModel, FollowFromStartAndEnd) {
   const Trace csv =
       read_times("job_id,submit_s,run_s,start_s,end_s,gpus\n1,0,,5,65,1\n2,0,7,5,65,1\n3,0,,,,1\n");
   EXPECT_THAT(ids(csv), ElementsAre("1", "2"));

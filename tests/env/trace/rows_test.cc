@@ -87,7 +87,7 @@ TEST(Rows, DatesAreParsed) {
 
 TEST(Rows, NumbersAreParsed) {
   std::vector<int64_t> whole;
-  const auto small = [](Rows& r, int64_t& v) { return r.whole(1, v, 2, 5); };
+  const auto small = [](Rows& r, int64_t& v) { return r.integer(1, v, 2, 5); };
   EXPECT_EQ(read(",2\n, 5\n", small, whole), "");
   EXPECT_THAT(read(",6\n", small, whole),
               HasSubstr("column 2 (x): expected x as a whole number, 2 to 5, got '6'"));

@@ -54,7 +54,7 @@ TEST(Stages, RunInTheOrderOfTheirGroups) {
   EXPECT_EQ(trace.jobs[0].groups, before.jobs[0].groups);
   EXPECT_DOUBLE_EQ(gpu_time_us(trace.jobs[0]), 1e6 * (70 * 3 + 100 * 8 + 10 * 4 + 30 * 1));
 
-  const Stages stages = split_stages(trace.jobs);
+  const StageJobs stages = split_stages(trace.jobs);
   ASSERT_EQ(stages.jobs.size(), 5u);
   EXPECT_THAT(stages.job_of, ElementsAre(0, 0, 0, 0, 1));
   const auto id = [&](size_t e) { return stages.jobs[e].id; };
@@ -76,7 +76,7 @@ TEST(Stages, JobsOfOneStageAreUnchanged) {
   Trace trace = diamond();
   for (RoleGroup& g : trace.jobs[0].groups) g.after.clear(), g.run_us = -1;
   EXPECT_FALSE(any_job_has_stages(trace));
-  const Stages stages = split_stages(trace.jobs);
+  const StageJobs stages = split_stages(trace.jobs);
   ASSERT_EQ(stages.jobs.size(), 2u);
   EXPECT_EQ(stages.jobs[0].groups, trace.jobs[0].groups);
   EXPECT_EQ(stages.jobs[0].id, "d");

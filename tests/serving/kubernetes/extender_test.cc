@@ -60,11 +60,11 @@ class KubeExtender : public ::testing::Test {
     return must_answer(extender_, verb, body);
   }
   void wait(double s) {
-    now_ += std::chrono::duration_cast<kubernetes::FreeGpus::Clock::duration>(
+    now_ += std::chrono::duration_cast<kubernetes::FreeGpuEstimator::Clock::duration>(
         std::chrono::duration<double>(s));
   }
 
-  kubernetes::FreeGpus::Time now_{std::chrono::hours(1)};
+  kubernetes::FreeGpuEstimator::Time now_{std::chrono::hours(1)};
   Extender extender_{{}, [this] { return now_; }};
 };
 

@@ -59,9 +59,9 @@ pb::DecideResponse decide(const std::string& address, const pb::DecideRequest& r
   return answer;
 }
 
-LogReplay replay_of(const std::filesystem::path& path, const Model* model = nullptr) {
+LogReplayResult replay_of(const std::filesystem::path& path, const Model* model = nullptr) {
   LogReader log(path);
-  LogReplay out;
+  LogReplayResult out;
   replay_log(log, model, out);
   return out;
 }
@@ -100,13 +100,13 @@ TEST_F(ServedLog, ReplayedRequestsGiveTheSameDecisions) {
       server.drain();
     }
     const Model again = open_servable(policy);
-    const LogReplay replayed = replay_of(options.log.folder, &again);
+    const LogReplayResult replayed = replay_of(options.log.folder, &again);
     EXPECT_GT(asked, 200) << policy;
     EXPECT_EQ(replayed.decisions, static_cast<uint64_t>(asked)) << policy;
     EXPECT_EQ(replayed.identical, replayed.decisions) << policy << replayed.first;
     EXPECT_EQ(replayed.other_version, 0u) << policy;
     const Model other = open_servable("fifo");
-    const LogReplay fifo = replay_of(options.log.folder, &other);
+    const LogReplayResult fifo = replay_of(options.log.folder, &other);
     EXPECT_LT(fifo.identical, fifo.decisions) << "the comparison detects differences";
     EXPECT_FALSE(fifo.first.empty());
     LogReader summed(options.log.folder);
@@ -131,7 +131,7 @@ TEST_F(ServedLog, MemoryIsReplayedAsRecorded) {
     asked += play(server.address(), run);
     server.drain();
   }
-  const LogReplay all = replay_of(folder());
+  const LogReplayResult all = replay_of(folder());
   EXPECT_EQ(all.decisions, asked);
   EXPECT_EQ(all.identical, all.decisions) << all.first;
   std::map<pb::LoggedDecision::Recall, int> recalls;
@@ -165,7 +165,7 @@ TEST_F(ServedLog, AnswersOfOthersThanThePolicyAreReplayedToo) {
   EXPECT_GT(summary.deciders.at("easy"), 10u);
   EXPECT_EQ(summary.deciders.at("greedy"), 1u);
   EXPECT_GT(summary.deciders.at("tiresias-gittins"), 10u);
-  const LogReplay replayed = replay_of(folder());
+  const LogReplayResult replayed = replay_of(folder());
   EXPECT_EQ(replayed.decisions, static_cast<uint64_t>(asked) + 1);
   for (const pb::LogRecord& record : read_log(folder())) {
     if (!record.has_decision()) continue;
@@ -188,7 +188,7 @@ TEST_F(ServedLog, DifferencesAreToldInWords) {
     change(*changed.mutable_decision()->mutable_response());
     const auto file = temp_.path() / "changed.tfrecord";
     std::ofstream(file, std::ios::binary) << tfrecord_frame(changed.SerializeAsString());
-    const LogReplay out = replay_of(file);
+    const LogReplayResult out = replay_of(file);
     EXPECT_EQ(out.decisions, 1u);
     EXPECT_EQ(out.identical, out.first.empty() ? 1u : 0u);
     return out.first;

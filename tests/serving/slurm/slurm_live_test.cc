@@ -191,7 +191,8 @@ TEST_F(SlurmLive, RacesOfLeaseAndPinStartEachJobOnce) {
   const int races = given == nullptr ? kAtATime : std::max(kAtATime, std::atoi(given));
   slurm::Config config;
   config.lease_s = kLeaseS;
-  const slurm::Actor actor(config, {[] { return std::string(); }, [](const auto&, const auto&) {}});
+  const slurm::SlurmCommander actor(
+      config, {[] { return std::string(); }, [](const auto&, const auto&) {}});
   const auto until = [] { return slurm::BootClock::now() + 60s; };
   int sent = 0, refused = 0, by_lease = 0;
   size_t begun = 0;
@@ -272,7 +273,8 @@ TEST_F(SlurmLive, RequeuedJobStartsAgainOnceItsLastRunHasEnded) {
   ASSERT_TRUE(eventually([&] { return !events_of(first, "started").empty(); }));
   ASSERT_TRUE(eventually([&] { return cluster_->runs_of(job).size() == 1; }));
   slurm::Config config;
-  const slurm::Actor actor(config, {[] { return std::string(); }, [](const auto&, const auto&) {}});
+  const slurm::SlurmCommander actor(
+      config, {[] { return std::string(); }, [](const auto&, const auto&) {}});
   slurm::Listing listing;
   slurm::read_jobs(run_command({"squeue", "--json"}, 20s).out, listing);
   ASSERT_THAT(listing.jobs, SizeIs(1));

@@ -255,18 +255,18 @@ TEST_F(SlurmSnapshot, RunTimesOfEarlierRunsAreKnownIfAllWereSeen) {
   unseen.restarts = 2;
   listing_.jobs.push_back(unseen);
   run_times_.update(listing_, kNow);
-  EXPECT_EQ(run_times_.before_run_s(seen), 0);
-  EXPECT_EQ(run_times_.before_run_s(unseen), std::nullopt) << "two runs were before the agent";
+  EXPECT_EQ(run_times_.earlier_runs_s(seen), 0);
+  EXPECT_EQ(run_times_.earlier_runs_s(unseen), std::nullopt) << "two runs were before the agent";
   seen.restarts = 1;
-  EXPECT_EQ(run_times_.before_run_s(seen), kNow - 1795826774);
+  EXPECT_EQ(run_times_.earlier_runs_s(seen), kNow - 1795826774);
   job("26").restarts = 1;
   run_times_.update(listing_, kNow + 10);
-  EXPECT_EQ(run_times_.before_run_s(seen), kNow - 1795826774);
+  EXPECT_EQ(run_times_.earlier_runs_s(seen), kNow - 1795826774);
   seen.restarts = 3;
-  EXPECT_EQ(run_times_.before_run_s(seen), std::nullopt) << "a run was missed";
+  EXPECT_EQ(run_times_.earlier_runs_s(seen), std::nullopt) << "a run was missed";
   SlurmJob late;
   late.id = "78";
-  EXPECT_EQ(run_times_.before_run_s(late), 0);
+  EXPECT_EQ(run_times_.earlier_runs_s(late), 0);
 }
 
 TEST_F(SlurmSnapshot, RegistersWhatTheConfigurationAllows) {

@@ -210,10 +210,10 @@ void SacctLines::refuse_row(const std::string& record) {
   for (const std::string& column : header_.columns) {
     if (is_free_text_column(column)) texts += (texts.empty() ? "" : " or ") + column;
   }
-  rows_.unusable("ambiguous delimiter within a text",
-                 fields + ", or an unambiguous split of more fields; print the log without " +
-                     (texts.empty() ? "text columns" : texts) + ", or with another --delimiter",
-                 std::to_string(parts.size()));
+  rows_.reject_row("ambiguous delimiter within a text",
+                   fields + ", or an unambiguous split of more fields; print the log without " +
+                       (texts.empty() ? "text columns" : texts) + ", or with another --delimiter",
+                   std::to_string(parts.size()));
 }
 
 bool SacctLines::next() {

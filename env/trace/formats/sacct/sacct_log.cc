@@ -130,15 +130,15 @@ bool SacctLog::has_time(int column) const {
 
 bool SacctLog::unusable(int column, const std::string& reason, const std::string& expected) {
   const std::string& name = columns_[static_cast<size_t>(column)];
-  return rows_.unusable_at("column " + std::to_string(column + 1) + " (" + name + ")",
-                           name + reason, expected, in_quotes(field(column)));
+  return rows_.reject_row_at("column " + std::to_string(column + 1) + " (" + name + ")",
+                             name + reason, expected, in_quotes(field(column)));
 }
 
 bool SacctLog::unusable(const SlurmFlaw& flaw) {
   const int column = flaw.column.empty() ? -1 : find(flaw.column);
   const std::string place =
       column < 0 ? "" : "column " + std::to_string(column + 1) + " (" + flaw.column + ")";
-  return rows_.unusable_at(place, flaw.reason, flaw.expected, flaw.got);
+  return rows_.reject_row_at(place, flaw.reason, flaw.expected, flaw.got);
 }
 
 // Returns whether, by its row, the job ran for no time.
@@ -419,7 +419,7 @@ bool SacctLog::read_row(const std::vector<std::string_view>& fields) {
   Run run;
   Job& job = run.job;
   job.id = field(at_.id);
-  if (job.id.empty()) return rows_.unusable("JobID is empty", "a JobID", "nothing");
+  if (job.id.empty()) return rows_.reject_row("JobID is empty", "a JobID", "nothing");
   run.had_decimal_zero = job.id.size() < given_id.size();
   const std::string number = job.id.substr(0, job.id.find('.'));
   if (is_table_ && !run.had_decimal_zero) whole_ids_.insert(number);

@@ -2,9 +2,9 @@
 // finish(). Rows that hold no run of a job are left out with the reason, rows of one job are
 // joined, and jobs that share a number become separate jobs. A job arrives when it may run (column
 // Eligible), so that holds, begin times and dependencies do not count as waiting. A requeued job
-// arrives with its first row, and has the run time of its last run. A resized job runs as long as
-// all its parts together, with the GPUs of the part whose GPU count comes closest to the GPU time
-// that the job held.
+// has the arrival time of its first row and the run time of its last run. A resized job has the
+// total run time of its parts, and the GPUs of the part whose GPU count, held for that total run
+// time, comes closest to the GPU time that the job held.
 #pragma once
 
 #include <cstdint>
@@ -47,7 +47,7 @@ class SacctLog {
   // Reads the current row, one field per column. Returns whether the row holds a run of a job.
   bool read_row(const std::vector<std::string_view>& fields);
 
-  // Adds the jobs to `rows`. Throws InputError about a setting that has no effect on the log.
+  // Adds the jobs to `rows`. Throws InputError if a given setting has no effect on the log.
   void finish();
 
  private:
@@ -134,7 +134,7 @@ class SacctLog {
   std::vector<std::string> clusters_;
   bool is_table_;
   std::vector<std::string_view> table_row_;    // fields of the current row of a table
-  std::unordered_set<std::string> whole_ids_;  // job numbers that a table writes "7" or "7.batch"
+  std::unordered_set<std::string> whole_ids_;  // job numbers that some row has as "7" or "7.batch"
   bool dates_seen_ = false, allocations_seen_ = false, gpus_seen_ = false, shards_seen_ = false;
 };
 
