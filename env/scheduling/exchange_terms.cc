@@ -14,7 +14,7 @@ ExchangeInterferenceTerms::ExchangeInterferenceTerms(const View& view,
     if (view.shaped(slot) || part == kNone || view.next_part(part) == kNone) continue;
     const std::vector<Piece> pieces = held_pieces(view, slot);
     const AllReduceSettings exchange = view.all_reduce_settings(slot);
-    const IsolatedThroughput isolated =
+    const UncontendedThroughput isolated =
         throughput_model.isolated_throughput(slot, pieces, exchange.all_reduce);
     for (const Piece& p : pieces) {
       sending_jobs_[static_cast<size_t>(p.node)].push_back(

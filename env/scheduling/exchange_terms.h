@@ -47,7 +47,7 @@ class ExchangeInterferenceTerms {
 
   // The variables of the model for a job on a placement.
   struct LinkVariables {
-    IsolatedThroughput isolated;
+    UncontendedThroughput isolated;
     double time = 1;             // t
     double colocated_share = 0;  // g
     double excess_load = 0;      // c

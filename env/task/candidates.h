@@ -85,15 +85,15 @@ class Candidates {
   // Begins a decision and returns the number of the decision, from 1.
   YARD_HD int32_t advance_decision_number() { return ++*point_; }
 
-  // Adds jobs that started waiting and, with `with_held`, jobs that hold GPUs or save a checkpoint;
-  // drops all other jobs. Calls visit(candidate) for each job in the list.
+  // Adds jobs that started waiting and, with `with_holders`, jobs that hold GPUs or save a
+  // checkpoint; drops all other jobs. Calls visit(candidate) for each job in the list.
   template <class Visit>
-  YARD_HD void gather(const View& view, bool with_held, Visit&& visit) {
+  YARD_HD void gather(const View& view, bool with_holders, Visit&& visit) {
     int32_t n = 0;
     for (int32_t i = 0; i < *size_; ++i) {
       Candidate& c = list_[i];
       const bool stays =
-          view.serial(c.slot) == c.serial() && is_candidate_phase(view.phase(c.slot), with_held);
+          view.serial(c.slot) == c.serial() && is_candidate_phase(view.phase(c.slot), with_holders);
       if (!stays) {
         listed_[c.slot] = 0;
         continue;
@@ -104,8 +104,8 @@ class Candidates {
       ++n;
     }
     *size_ = n;
-    if (n == (with_held ? view.num_live() : view.num_waiting())) return;
-    for (int32_t i = 0; with_held && i < view.num_holders(); ++i)
+    if (n == (with_holders ? view.num_live() : view.num_waiting())) return;
+    for (int32_t i = 0; with_holders && i < view.num_holders(); ++i)
       add(view, view.holder_slot(i), visit);
     for (int32_t slot = view.queue_head(); slot != kNone; slot = view.queue_next(slot)) {
       add(view, slot, visit);
@@ -113,7 +113,7 @@ class Candidates {
     // Jobs that save a checkpoint are in no list of the state, but they are among the changed jobs:
     // they held GPUs at the last scan, or this is the first scan, at which every job counts as
     // changed.
-    for (int32_t i = 0; with_held && i < view.num_changed(); ++i) {
+    for (int32_t i = 0; with_holders && i < view.num_changed(); ++i) {
       if (view.phase(view.changed_slot(i)) == Phase::kStopping)
         add(view, view.changed_slot(i), visit);
     }
@@ -154,10 +154,10 @@ class Candidates {
     return true;
   }
 
-  YARD_HD static bool is_candidate_phase(Phase phase, bool with_held) {
+  YARD_HD static bool is_candidate_phase(Phase phase, bool with_holders) {
     constexpr auto bit = [](Phase p) { return 1u << static_cast<unsigned>(p); };
     const unsigned held = bit(Phase::kRunning) | bit(Phase::kStarting) | bit(Phase::kStopping);
-    const unsigned phases = bit(Phase::kWaiting) | (with_held ? held : 0);
+    const unsigned phases = bit(Phase::kWaiting) | (with_holders ? held : 0);
     return (phases & bit(phase)) != 0;
   }
 

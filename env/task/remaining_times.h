@@ -5,12 +5,12 @@
 
 namespace yard {
 
-struct PreemptSetting {
+struct AssumesPreemption {
   bool preempt = true;
   void fields(FieldList&) {}
 };
 
 using RemainingTimes =
-    SurvivalPriorityIndex<InformationLevel::kHistory, PreemptSetting, Attained::kWork>;
+    SurvivalPriorityIndex<InformationLevel::kHistory, AssumesPreemption, Attained::kWork>;
 
 }  // namespace yard

@@ -83,7 +83,7 @@ void add_structure(const std::vector<Job>& jobs, const SubmissionBatches& batche
                    WorkloadStatistics& out) {
   constexpr size_t kHistory = 32;
   constexpr double kSame = 0.02;
-  SharedVariance siblings, owners;
+  GroupVarianceSplit siblings, owners;
   std::vector<std::vector<double>> of_owner(static_cast<size_t>(batches.owners));
   double same = 0, pairs = 0;
   std::vector<double> logs_of_all;

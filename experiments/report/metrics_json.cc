@@ -74,7 +74,7 @@ Json accuracy_json(const std::optional<AccuracySummary>& accuracy) {
 }
 
 // Adds figures about jobs which were ended early. If none was, all but their number are null.
-void add_early(const std::optional<EarlyEndSummary>& early, int64_t finished, Json& out) {
+void add_early(const std::optional<EndedByPolicySummary>& early, int64_t finished, Json& out) {
   const bool others = early && finished > early->jobs;
   out["ended_early"] = early ? early->jobs : 0;
   out["early_mean_jct_s"] = early ? Json(early->mean_jct_s) : Json();

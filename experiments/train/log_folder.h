@@ -28,7 +28,7 @@ class DecisionLogTrainingFiles {
   std::filesystem::path cluster() const { return path_ / "cluster.yaml"; }
   const nlohmann::ordered_json& fit() const { return fit_; }  // content of log.json
   // Content of choices.json; null if there is no choices.json.
-  const nlohmann::ordered_json& choices_summary() const { return choices_; }
+  const nlohmann::ordered_json& recorded_choices_summary() const { return choices_; }
 
  private:
   std::filesystem::path path_, run_path_;

@@ -4,7 +4,7 @@
 
 namespace yard::slurm {
 bool DryRunGains::propose(const SlurmJob& job, double now_s) {
-  Seen& seen = jobs_[job.run()];
+  ObservedJobTimes& seen = jobs_[job.run()];
   if (seen.proposed_s >= 0) return false;
   seen.proposed_s = now_s;
   seen.submit_s = job.submit_s;
@@ -16,7 +16,7 @@ void DryRunGains::saw_running(const SlurmJob& job) {
     jobs_[job.run()].started_s = -2;  // before the dry run
     return;
   }
-  Seen& seen = jobs_[job.run()];
+  ObservedJobTimes& seen = jobs_[job.run()];
   if (seen.started_s != -1) return;
   seen.started_s = job.start_s;
   seen.submit_s = job.submit_s;

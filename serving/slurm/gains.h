@@ -25,11 +25,11 @@ class DryRunGains {
   nlohmann::ordered_json summary() const;
 
  private:
-  struct Seen {
+  struct ObservedJobTimes {
     double proposed_s = -1, started_s = -1, submit_s = 0;
     int gpus = 0;
   };
-  std::map<std::string, Seen> jobs_;
+  std::map<std::string, ObservedJobTimes> jobs_;
   bool first_ = true;
 };
 

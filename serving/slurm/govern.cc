@@ -30,7 +30,7 @@ JobShape shape_of(const SlurmJob& job, int node_gpus, std::string& reason) {
   return reason.empty() ? shape : JobShape();
 }
 
-bool in_scope(const SlurmJob& job, const ScopeOptions& options) {
+bool in_scope(const SlurmJob& job, const ScopeInputs& options) {
   // A list of partitions is in the scope of each, to be counted.
   const std::string partitions = "," + job.partition + ",";
   if (partitions.find("," + options.partition + ",") == std::string::npos) return false;
@@ -38,7 +38,7 @@ bool in_scope(const SlurmJob& job, const ScopeOptions& options) {
   return accounts.empty() || std::ranges::find(accounts, job.account) != accounts.end();
 }
 
-std::string why_left_to_slurm(const SlurmJob& job, int node_gpus, const ScopeOptions& options) {
+std::string why_left_to_slurm(const SlurmJob& job, int node_gpus, const ScopeInputs& options) {
   if (!job.not_understood.empty()) return job.not_understood;
   if (options.needs_lease && !has_lease(job)) return "no_lease";
   std::string reason;

@@ -21,7 +21,7 @@ struct JobShape {
 // the job in several ways, returns a count of 0 and sets `reason`.
 JobShape shape_of(const SlurmJob& job, int node_gpus, std::string& reason);
 
-struct ScopeOptions {
+struct ScopeInputs {
   const Config& config;
   std::string partition;
   bool needs_lease = true;  // false in a dry run, where jobs need no lease
@@ -29,10 +29,10 @@ struct ScopeOptions {
 };
 
 // Returns whether the job is in the partition and accounts that the agent governs.
-bool in_scope(const SlurmJob& job, const ScopeOptions& options);
+bool in_scope(const SlurmJob& job, const ScopeInputs& options);
 
 // Returns why a job in scope is left to Slurm; "" if the agent decides on it.
-std::string why_left_to_slurm(const SlurmJob& job, int node_gpus, const ScopeOptions& options);
+std::string why_left_to_slurm(const SlurmJob& job, int node_gpus, const ScopeInputs& options);
 
 // Returns whether the agent may requeue a running job that it governs.
 bool may_preempt(const SlurmJob& job, const Config& config, const SiteConfig& site);

@@ -274,7 +274,7 @@ class SnapshotMaker {
   }
 
   const SnapshotInput& in_;
-  const ScopeOptions options_;
+  const ScopeInputs options_;
   ClusterSnapshot out_;
   std::unordered_map<std::string, NodeUse> nodes_;
   std::vector<std::string> order_;

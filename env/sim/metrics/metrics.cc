@@ -46,8 +46,8 @@ double speed_on(const SimModel& fixed, int32_t j, int32_t type, const TypeGpus& 
   return std::max(speed_of(fixed.speed, job_class, type, gpus, tier, nodes), kMinRate);
 }
 
-std::optional<EarlyEndSummary> early_of(const Trace& trace, const Outcome& outcome) {
-  EarlyEndSummary out;
+std::optional<EndedByPolicySummary> early_of(const Trace& trace, const Outcome& outcome) {
+  EndedByPolicySummary out;
   int64_t others = 0;
   double jct_s = 0, others_jct_s = 0, requested_us = 0, undone_us = 0;
   for (size_t j = 0; j < trace.jobs.size(); ++j) {

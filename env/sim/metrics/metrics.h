@@ -36,7 +36,7 @@ struct JctGroup {
 };
 
 // Compares jobs that the policy ended early with jobs that completed their work.
-struct EarlyEndSummary {
+struct EndedByPolicySummary {
   int64_t jobs = 0;
   double mean_jct_s = 0;         // [s] mean JCT of jobs that the policy ended early
   double others_mean_jct_s = 0;  // [s] mean JCT of jobs that completed their work; 0 if none did
@@ -63,8 +63,8 @@ struct Summary {
   // Numbers of migrations and of rapid re-preemptions (see JobOutcome); empty if the rule set does
   // not count them.
   std::optional<int64_t> migrations, rapid_repreemptions;
-  std::optional<EarlyEndSummary> early;   // empty if no job was ended early
-  std::vector<SizeClassSummary> classes;  // size classes by rising demand
+  std::optional<EndedByPolicySummary> early;  // empty if no job was ended early
+  std::vector<SizeClassSummary> classes;      // size classes by rising demand
 };
 
 // (jobs) [us] Run time of each job alone and consolidated, on the fastest GPU types with enough

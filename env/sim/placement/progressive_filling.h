@@ -45,7 +45,7 @@ class ProgressiveFilling {
   };
 
   Tenant& tenant(int32_t t);
-  Position position(const User& user, int32_t key) const {
+  Position position(const User& user, int32_t owner) const {
     return {user.share(), view_.serial(user.queue.front()), key};
   }
   static Position position(const Tenant& tenant, int32_t key) {

@@ -220,8 +220,9 @@ double ThroughputModel::throughput(int32_t slot, std::span<const Piece> all,
   return rate;
 }
 
-IsolatedThroughput ThroughputModel::isolated_throughput(int32_t slot, std::span<const Piece> pieces,
-                                                        Pattern by) const {
+UncontendedThroughput ThroughputModel::isolated_throughput(int32_t slot,
+                                                           std::span<const Piece> pieces,
+                                                           Pattern by) const {
   if (!has_speed_in_tables(slot)) return {.speed = throughput(slot, pieces, {})};
   const PlacementTopology topology = placement_topology(slot, pieces, by);
   const double share =

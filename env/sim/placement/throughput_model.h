@@ -22,7 +22,7 @@ struct NodeOccupant {
 };
 
 // Throughput of a job on a placement with no other job on its nodes and links.
-struct IsolatedThroughput {
+struct UncontendedThroughput {
   double speed = 0;              // isolated throughput
   double exchange_share = 0;     // growth of the iteration time if the exchange takes twice as long
   int64_t link_bytes_per_s = 0;  // bytes per second that the job sends over each of its links
@@ -66,8 +66,8 @@ class ThroughputModel {
   double throughput(int32_t slot, std::span<const Piece> pieces, std::span<const int32_t> without,
                     const AllReduceSettings& exchange = {}) const;
   // Returns the isolated throughput on `pieces` with all-reduce `by`. Requires: !shaped(slot).
-  IsolatedThroughput isolated_throughput(int32_t slot, std::span<const Piece> pieces,
-                                         Pattern by) const;
+  UncontendedThroughput isolated_throughput(int32_t slot, std::span<const Piece> pieces,
+                                            Pattern by) const;
   // Returns the job's consolidated throughput on a GPU type with `tasks` tasks by role group; 0 if
   // the job may not use the type. Requires: shaped(slot).
   double throughput_at_size(int32_t slot, int32_t type, std::span<const int32_t> tasks) const;

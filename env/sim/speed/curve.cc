@@ -116,8 +116,8 @@ double SpeedCurve::compute_s(double local_batch) const {
 }
 
 // Returns the speed at a number of GPUs with measured `batches`.
-SpeedCurve::AnchorSpeed SpeedCurve::anchor_speed(double batch, int32_t gpus, const Batches& batches,
-                                                 int32_t spread) const {
+SpeedCurve::KnownSpeed SpeedCurve::anchor_speed(double batch, int32_t gpus, const Batches& batches,
+                                                int32_t spread) const {
   const GradientAccumulation parts = split_batch(batch, gpus);
   const double m = parts.local_batch;
   const double sync = sync_s(gpus, spread);

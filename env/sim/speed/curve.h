@@ -48,12 +48,12 @@ class SpeedCurve {
                             double exchange_time_factor = 1) const;
 
  private:
-  struct AnchorSpeed {
+  struct KnownSpeed {
     double steps_per_s = 0;
     bool exact = false;  // whether the speed was measured with this batch size
   };
-  using Batches = std::map<double, double>;        // local batch -> iteration [s]; 0: does not fit
-  using Anchors = std::map<int32_t, AnchorSpeed>;  // known speeds by number of GPUs
+  using Batches = std::map<double, double>;       // local batch -> iteration [s]; 0: does not fit
+  using Anchors = std::map<int32_t, KnownSpeed>;  // known speeds by number of GPUs
   struct GradientAccumulation {
     double count = 1;  // an integer
     double local_batch = 1;
@@ -64,8 +64,7 @@ class SpeedCurve {
   double sync_s(int32_t gpus, int32_t spread) const;
   double pollux_steps_per_s(double batch, int32_t gpus, int32_t spread) const;
   double compute_s(double local_batch) const;
-  AnchorSpeed anchor_speed(double batch, int32_t gpus, const Batches& batches,
-                           int32_t spread) const;
+  KnownSpeed anchor_speed(double batch, int32_t gpus, const Batches& batches, int32_t spread) const;
   Anchors anchor_speeds_by_gpus(double batch, int32_t spread) const;
   std::vector<double> interpolate(double batch, int32_t spread, const Anchors& anchors,
                                   int32_t max_gpus) const;

@@ -282,7 +282,7 @@ int32_t SpeedTable::variant_with_servers(int32_t of_kind, int32_t servers) {
 }
 
 // Fills `kind_with_`. Beyond a class's own maximum it repeats the kind with most servers.
-void SpeedTable::build_variant_with_servers_table() {
+void SpeedTable::build_table_of_variants_by_servers() {
   kind_with_.clear();
   if (max_servers_.empty()) return;
   int32_t most = 0;
@@ -315,7 +315,7 @@ void SpeedTable::allow_all_reduce_choice(int32_t job_class) {
   kind_by_all_reduce_.clear();
 }
 
-void SpeedTable::build_variant_per_all_reduce_table() {
+void SpeedTable::build_table_of_variants_by_all_reduce() {
   const size_t cells = class_kind_.size() * kAllReduces;
   if (kinds_by_all_reduce_.empty() || kind_by_all_reduce_.size() == cells) return;
   kind_by_all_reduce_.assign(cells, -1);
@@ -347,8 +347,8 @@ void SpeedTable::build_pair_rate_table() {
 }
 
 SpeedColumns SpeedTable::columns() {
-  build_variant_with_servers_table();
-  build_variant_per_all_reduce_table();
+  build_table_of_variants_by_servers();
+  build_table_of_variants_by_all_reduce();
   if (pair_rate_.size() != options_.types.size() * kinds_.size() * kinds_.size())
     build_pair_rate_table();
   return {static_cast<int32_t>(class_kind_.size()),

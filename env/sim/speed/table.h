@@ -96,8 +96,8 @@ class SpeedTable {
   int32_t add_job_class(int32_t kind, double reference);
   std::string parameter_server_reference_type(const ModelProfile& profile) const;
   double reference_steps_per_s(const ModelVariant& kind, const std::string& type, int32_t gpus);
-  void build_variant_with_servers_table();
-  void build_variant_per_all_reduce_table();
+  void build_table_of_variants_by_servers();
+  void build_table_of_variants_by_all_reduce();
   void build_pair_rate_table();
 
   const Profiles* profiles_;

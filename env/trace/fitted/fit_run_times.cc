@@ -164,7 +164,7 @@ std::vector<Correlations> correlations(const WorkloadModel& model, const Planned
                                        Score score) {
   constexpr double kPrior = 50;  // jobs with a sibling
   const size_t classes = model.classes.size();
-  std::vector<SharedVariance> siblings(classes + 1), owners(classes + 1), next(classes + 1);
+  std::vector<GroupVarianceSplit> siblings(classes + 1), owners(classes + 1), next(classes + 1);
   std::vector<double> means(plan.batches.size()), with_sibling(classes);
   std::vector<std::map<int32_t, std::vector<double>>> by_owner(classes + 1);
   for (size_t b = 0; b < plan.batches.size(); ++b) {

@@ -81,7 +81,7 @@ void fit_gaps(const FitData& data, WorkloadModel& model) {
   }
   model.gap_s = quantiles_of(gaps);
   const std::vector<double> scores = normal_scores(gaps), number_scores = normal_scores(numbers);
-  SharedVariance shared;
+  GroupVarianceSplit shared;
   for (size_t i = 0; i < gaps.size();) {
     const auto size = static_cast<size_t>(numbers[i]) - 1;
     shared.add(std::span(scores).subspan(i, size));
@@ -115,7 +115,7 @@ double owner_variance_share(const SubmissionBatches& batches, std::span<const do
     if (std::isnan(scores[b])) continue;
     by_owner[static_cast<size_t>(batches.all[b].owner)].push_back(scores[b]);
   }
-  SharedVariance shared;
+  GroupVarianceSplit shared;
   for (const auto& group : by_owner) shared.add(group);
   return shared.share();
 }

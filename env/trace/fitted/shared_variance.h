@@ -13,7 +13,7 @@ inline double clamped_ratio(double part, double whole) {
   return whole > 0 ? std::clamp(part / whole, 0.0, 1.0) : 0;
 }
 
-class SharedVariance {
+class GroupVarianceSplit {
  public:
   void add(std::span<const double> group) {
     if (group.size() < 2) return;

@@ -211,7 +211,7 @@ int run_decision_log(int argc, char** argv) {
   if (describe_command->parsed()) describe(folder, json);
   if (print_command->parsed()) print(folder);
   if (choices_command->parsed()) write_choices_from_log(choices);
-  if (fit_command->parsed()) write_and_print_fit_data_from_log(fit);
+  if (fit_command->parsed()) write_and_print_training_workload_from_log(fit);
   if (replay_command->parsed()) return run_replay(replayed, json) ? 0 : 1;
   return 0;
 }

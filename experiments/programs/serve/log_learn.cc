@@ -159,7 +159,7 @@ Json write_fit_data_from_log(const FitDataFromLogOptions& options) {
   return summary;
 }
 
-void write_and_print_fit_data_from_log(const FitDataFromLogOptions& options) {
+void write_and_print_training_workload_from_log(const FitDataFromLogOptions& options) {
   const Json fit = write_fit_data_from_log(options);
   if (options.json) return print_json(fit);
   const auto count = [&](const char* key) { return fit.at(key).get<uint64_t>(); };

@@ -21,7 +21,7 @@ struct FitDataFromLogOptions {
   uint64_t seed = 1;
   bool json = false;
 };
-void write_and_print_fit_data_from_log(const FitDataFromLogOptions& options);
+void write_and_print_training_workload_from_log(const FitDataFromLogOptions& options);
 // Writes the files and returns the content of log.json without printing it.
 nlohmann::ordered_json write_fit_data_from_log(const FitDataFromLogOptions& options);
 std::string fitted_jobs_file_name(int draw);  // name of the file with a draw of the jobs, from 0

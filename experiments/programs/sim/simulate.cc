@@ -34,7 +34,7 @@ void add_rows(const std::vector<Run>& runs, bool bounds, TextTable& table) {
 
 // Prints means with and without jobs which were ended early, since these distort the overall mean.
 void print_early(const Run& run) {
-  const std::optional<EarlyEndSummary>& early = run.summary.early;
+  const std::optional<EndedByPolicySummary>& early = run.summary.early;
   if (!early) return;
   std::printf(
       "%s ended %s early: mean JCT %s s, of other jobs %s s; %s of requested GPU time undone\n",
