@@ -46,7 +46,7 @@ class ProgressiveFilling {
 
   Tenant& tenant(int32_t t);
   Position position(const User& user, int32_t owner) const {
-    return {user.share(), view_.serial(user.queue.front()), key};
+    return {user.share(), view_.serial(user.queue.front()), owner};
   }
   static Position position(const Tenant& tenant, int32_t key) {
     return {tenant.share(), std::get<1>(*tenant.order.begin()), key};
