@@ -7,7 +7,7 @@
 # shellcheck disable=SC2317  # stage() calls the functions by name
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
-only=${ONLY:-slurm,simulated,races,chaos,loop,prometheus,requests}
+only=${ONLY:-slurm,simulated,races,chaos,loop,commands,prometheus,requests}
 table=${LIVE_TABLE:-evaluations/live.json}
 failed=0
 mkdir -p build/live
@@ -57,19 +57,29 @@ races() {
   grep " races: " <<<"$lines"
 }
 
+# The commands of the guides beside Slurm and the launchers of ranks, as printed.
+commands() {
+  TARGETS=yard_cli_test scripts/build.sh release "$(nproc)" &&
+    YARD_REQUIRE=slurm,torchrun,mpirun build/tests/yard_cli_test --gtest_filter='*DocCommandsBeside*'
+}
+
 chaos() {
   TARGETS=yardmaster-faulty-serve scripts/build.sh release "$(nproc)" && tests/live/chaos.sh
 }
 
-if selected slurm || selected races || selected chaos || selected loop; then scripts/install.sh slurm; fi
+if selected slurm || selected races || selected chaos || selected loop || selected commands; then
+  scripts/install.sh slurm
+fi
+if selected commands; then scripts/install.sh torchrun && scripts/install.sh test; fi
 if command -v slurmctld >/dev/null && [[ $(id -u) -eq 0 ]]; then
   stage slurm tests/live/slurm.sh
   stage simulated simulated
   stage races races
   stage chaos chaos
   stage loop tests/live/loop.sh
+  stage commands commands
 else
-  for one in slurm simulated races chaos loop; do skip $one "needs root and Slurm (scripts/install.sh slurm)"; done
+  for one in slurm simulated races chaos loop commands; do skip $one "needs root and Slurm (scripts/install.sh slurm)"; done
 fi
 selected prometheus && scripts/install.sh prometheus
 if command -v prometheus >/dev/null && command -v promtool >/dev/null; then

@@ -5,6 +5,7 @@
 # install.sh deb: only packages for `make deb`.
 # install.sh test: only additional packages for tests; succeeds even if it cannot install them.
 # install.sh slurm: only Slurm, for tests beside it; the same.
+# install.sh torchrun: only torchrun, for the test of its command; the same.
 # install.sh prometheus: only Prometheus, whose package also starts it as a service; the same.
 # install.sh docs: only packages for scripts/docs.sh; the same.
 set -eu
@@ -15,8 +16,9 @@ sim="cmake g++ make ninja-build pkg-config
 case "${1:-}" in
   sim) packages=$sim optional= ;;
   deb) packages="dpkg-dev file" optional= ;;
-  test) packages= optional="openmpi-bin python3-grpcio python3-venv" ;;
+  test) packages= optional="curl openmpi-bin openssl python3-grpcio python3-venv" ;;
   slurm) packages= optional="slurm-wlm slurm-client munge slurm-wlm-basic-plugins" ;;
+  torchrun) packages= optional="python3-torch" ;;
   prometheus) packages= optional="prometheus" ;;
   docs) packages= optional="python3-venv" ;;
   *)

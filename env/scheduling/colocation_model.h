@@ -39,7 +39,7 @@ class ColocationModel {
   // or if twice the node's CPUs are allocated.
   static Terms initial_weights();
 
-  // Requires: the arguments outlive this object, and `throughput_model` is refreshed for `view`.
+  // Requires: the arguments outlive this object, and `throughput_model` knows the current occupants.
   ColocationModel(const View& view, const ThroughputModel& throughput_model,
                   const Learned& learned);
 

@@ -59,7 +59,7 @@ class ExchangeInterferenceTerms {
     int model = 0;
   };
 
-  // Requires: the arguments outlive this object, and `throughput_model` is refreshed for `view`.
+  // Requires: the arguments outlive this object, and `throughput_model` knows the current occupants.
   ExchangeInterferenceTerms(const View& view, const ThroughputModel& throughput_model);
 
   // Return the variables of a running job on its placement, and of a waiting job on `pieces`.

@@ -338,7 +338,7 @@ bool JointScheduler::try_apply(int32_t slot, const PlacementOption& o) {
     done = done && draft_->start(move.slot, &piece, 1);
   }
   if (!done) draft_->undo_to(mark);
-  throughput_model_.refresh();
+  throughput_model_.update_occupants();
   return done;
 }
 

@@ -244,7 +244,7 @@ struct Server::Impl {
     if (probes != nullptr) probes->stop(left());
   }
 
-  void drain() {
+  void shut_down_gracefully() {
     draining = true;
     publish_health();
     std::this_thread::sleep_for(std::chrono::duration<double>(options.grace_s));
@@ -420,7 +420,7 @@ const std::vector<std::string>& Server::restore_errors() const {
 Credentials::Status Server::credentials() const { return impl_->credentials->status(); }
 std::optional<DecisionLog::Counts> Server::log() const { return impl_->log_counts(); }
 void Server::reload() { impl_->reload(); }
-void Server::drain() { impl_->drain(); }
+void Server::shut_down_gracefully() { impl_->shut_down_gracefully(); }
 std::string Server::why_not_alive() const { return impl_->why_not_alive(); }
 std::string Server::why_must_end() const {
   return impl_->failed_tests.load() < kProbeTries ? "" : impl_->why_not_alive();

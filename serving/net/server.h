@@ -31,7 +31,7 @@ struct ServerOptions {
   CredentialOptions credentials = {};
   int max_message_mib = 16;
   int max_connections = 1024;  // connections to `listen`; further connections are closed
-  double grace_s = 1;          // seconds after drain() in which requests are still accepted
+  double grace_s = 1;          // seconds after shut_down_gracefully() in which requests are still accepted
   // Called with the answer to a request whose caller records its trace, before the answer is sent,
   // from any thread. It must not block. Null: nothing is called.
   std::function<void(const pb::DecideResponse& answer, const std::string& traceparent)> on_traced;
@@ -58,7 +58,7 @@ class Server {
   // Checks the files of the model and the credentials now, instead of within 2 seconds.
   void reload();
   // Ends readiness, waits `grace_s`, gives pending requests under a second, and closes the ports.
-  void drain();
+  void shut_down_gracefully();
   // Returns why /livez does not answer with status 200; empty: it does.
   std::string why_not_alive() const;
   // Returns why the server must end: its port no longer answers. Empty: the server can go on.

@@ -1,7 +1,7 @@
 // Commands in README.md, tutorials and guides run as printed, from a folder which looks like the
 // source root after `make build`. Blocks whose first line is "# needs: ..." run apart from these:
-// on the public traces, on a recorded log of Slurm, or, where they take minutes, in a copy of the
-// sources (check_deep.sh).
+// on the public traces, beside a running Slurm or another program, or, where they take minutes, in
+// a copy of the sources (check_deep.sh).
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
+#include <map>
 #include <optional>
 #include <regex>
 #include <set>
@@ -155,8 +156,8 @@ std::string end_of(const std::string& text) {
   return text.size() <= kLength ? text : "...\n" + text.substr(text.size() - kLength);
 }
 
-// Runs the script in the current folder.
-void expect_runs(const std::string& page, const Script& script, int limit_s = kTimeLimitS) {
+// Runs the script in the current folder. Returns what it printed.
+std::string expect_runs(const std::string& page, const Script& script, int limit_s = kTimeLimitS) {
   for (const std::string& invalid : script.invalid) ADD_FAILURE() << invalid;
   const std::string text = script.text();
   write_file_atomic("page.sh", text);
@@ -166,10 +167,11 @@ void expect_runs(const std::string& page, const Script& script, int limit_s = kT
       serves ? "flock -o /tmp/yard-doc-server-" + std::to_string(::getuid()) + " " : "";
   const Result ran =
       shell(lock + "timeout -k 10 " + std::to_string(limit_s) + " bash page.sh 2>&1");
-  if (ran.code == 0) return;
+  if (ran.code == 0) return ran.out;
   const std::string place = fs::exists("failed") ? read_file("failed") : " no command failed\n";
   ADD_FAILURE() << page << ":" << place << "exit code " << ran.code << ", output:\n"
                 << end_of(ran.out);
+  return ran.out;
 }
 
 class DocCommands : public ::testing::TestWithParam<std::string> {};
@@ -206,7 +208,10 @@ TEST_P(DocCommandsOnTraces, RunAsPrinted) {
   expect_runs(GetParam(), script);
 }
 
-// Pages whose commands of Slurm only list jobs.
+// Their commands of Slurm only list jobs.
+const std::vector<std::string> kPagesOnSlurmLogs = {"docs/guides/bring-a-trace.md",
+                                                    "docs/guides/what-if.md"};
+
 class DocCommandsOnSlurmLogs : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(DocCommandsOnSlurmLogs, RunAsPrinted) {
@@ -264,11 +269,15 @@ TEST_P(DocCommandsOfMinutes, RunAsPrinted) {
   fs::current_path(root);
 }
 
-std::string case_name(const ::testing::TestParamInfo<std::string>& page) {
-  std::string out = fs::path(page.param).replace_extension().string();
+// Returns a test's name: "docs/guides/slurm.md" -> "docs_guides_slurm_md".
+std::string as_name(std::string text) {
   std::ranges::replace_if(
-      out, [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0; }, '_');
-  return out;
+      text, [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0; }, '_');
+  return text;
+}
+
+std::string case_name(const ::testing::TestParamInfo<std::string>& page) {
+  return as_name(fs::path(page.param).replace_extension().string());
 }
 
 INSTANTIATE_TEST_SUITE_P(Pages, DocCommands, ::testing::ValuesIn(pages()), case_name);
@@ -277,23 +286,170 @@ INSTANTIATE_TEST_SUITE_P(Pages, DocCommandsOnTraces, ::testing::ValuesIn(pages_t
 INSTANTIATE_TEST_SUITE_P(Pages, DocCommandsOfMinutes,
                          ::testing::ValuesIn(pages_that_need(kMinutes)), case_name);
 
-INSTANTIATE_TEST_SUITE_P(Pages, DocCommandsOnSlurmLogs,
-                         ::testing::Values("docs/guides/bring-a-trace.md",
-                                           "docs/guides/what-if.md"),
+INSTANTIATE_TEST_SUITE_P(Pages, DocCommandsOnSlurmLogs, ::testing::ValuesIn(kPagesOnSlurmLogs),
                          case_name);
 
-// A block that no test runs would be a mistake. These need a running Slurm: the checks in
-// tests/live have one.
-TEST(DocCommandsScript, OnlyCommandsOfARunningSlurmAreNotRun) {
-  std::set<std::string> left;
-  for (const std::string& page : pages()) {
-    for (const CodeBlock& block : read_markdown(page).blocks) {
-      const std::string need = need_of(block).value_or("");
-      if (!need.empty() && need != kTraces && need != kMinutes) left.insert(page);
+// Blocks of a page that need another program or the files of an installation.
+struct PageBeside {
+  std::string page, need;
+  std::string expected;               // the output has it
+  std::set<std::string> blocks = {};  // needs of further blocks of the page which run
+};
+
+void PrintTo(const PageBeside& beside, std::ostream* out) {
+  *out << beside.page << ", needs " << beside.need;
+}
+
+// What stands beside such pages.
+struct Surroundings {
+  std::string present;          // a command that succeeds if the machine can run the blocks
+  std::string before = "true";  // runs before the page, in its folder
+  std::string prelude = "";     // goes in front of the page's commands
+  std::string after = "true";   // runs after the page
+};
+
+// An installed program, with files in folders of its own instead of /etc and /var/lib.
+constexpr const char* kInstalled =
+    "mkdir etc && sed \"s,/var/lib/yardmaster/,$PWD/lib/,\" serving/slurm/agent.yaml "
+    ">etc/agent.yaml";
+constexpr const char* kInstalledPath = "PATH=$PWD/build/bin:$PATH";
+
+// A training in seconds.
+constexpr const char* kShortTraining =
+    "sed -e 's/^updates:.*/updates: 2/' -e 's/^validate_every:.*/validate_every: 2/' "
+    "-e 's/^validate_windows:.*/validate_windows: 2/' experiments/configs/demo.yaml >CONFIG.yaml";
+
+const std::map<std::string, Surroundings>& surroundings() {
+  // A cluster of 4 nodes with the lease gate, and three jobs that wait.
+  static const std::string slurm_port = std::to_string(12000 + ::getpid() % 1000 * 8);
+  static const std::map<std::string, Surroundings> all = {
+      {"slurm",
+       {.present = "command -v slurmctld slurmd munged && [ $(id -u) = 0 ]",
+        .before =
+            std::string(kInstalled) + " && " + kShortTraining +
+            " && chmod go+x . && YARD_SLURM_PORT=" + slurm_port +
+            " tests/live/slurm_cluster.sh start slurm 4 30 && "
+            "export SLURM_CONF=$PWD/slurm/etc/slurm.conf && for gpus in 8 4 4; do "
+            "sbatch -p gpu --gres=gpu:$gpus --output=/dev/null --wrap 'sleep 1' || exit 1; done",
+        // The nodes of this cluster are not in any name service.
+        .prelude = std::string(kInstalledPath) +
+                   "; export SLURM_CONF=$PWD/slurm/etc/slurm.conf MASTER_ADDR=127.0.0.1",
+        .after = "tests/live/slurm_cluster.sh stop slurm"}},
+      {"torchrun",
+       {.present = "torchrun --help",
+        .before = kShortTraining,
+        // The page is that of host 0 and starts itself as host 1.
+        .prelude = "export PET_REDIRECTS=1 PET_TEE=1; "
+                   "[[ -n ${NODE:-} ]] || { NODE=1 bash page.sh & export NODE=0; }"}},
+      {"mpirun",
+       {.present = "mpirun --version | grep 'Open MPI'",
+        .before = kShortTraining,
+        .prelude = "export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 "
+                   "OMPI_MCA_rmaps_base_oversubscribe=1"}},
+      {"certificates",
+       {.present = "openssl version",
+        .before = "openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=ca -keyout ca.key "
+                  "-out ca.pem && "
+                  "for name in server manager; do "
+                  "openssl req -newkey rsa:2048 -nodes -subj /CN=$name -keyout $name.key -out "
+                  "$name.csr && "
+                  "echo subjectAltName=DNS:localhost >names && openssl x509 -req -in $name.csr -CA "
+                  "ca.pem "
+                  "-CAkey ca.key -CAcreateserial -days 2 -extfile names -out $name.pem || exit 1; "
+                  "done && "
+                  "chmod 600 *.key && cp ca.pem clients.pem"}},
+      // A service that has decided for five hours. Its log has the jobs of the snapshots that
+      // docs/guides/learn-from-a-log.md sends.
+      {"decision log",
+       {.present = "true",
+        .prelude = std::string(kInstalledPath) +
+                   "; mkdir lib; yardmaster serve --policy fifo --listen 127.0.0.1:50361 --admin "
+                   "127.0.0.1:50052 --decision-log lib/decisions & sleep 1; "
+                   "sed -n '/^for i/,/^done/p' docs/guides/learn-from-a-log.md | "
+                   "sed 's/10000 +/$(date +%s) - 18000 +/' >send.sh; source send.sh"}},
+      {"grpcio",
+       {.present = "/usr/bin/python3 -c 'import grpc, google.protobuf'",
+        .prelude = "PATH=/usr/bin:$PATH"}},
+  };
+  return all;
+}
+
+// Returns the commands with names of hosts and paths that this machine has.
+std::string in_short_form(std::string text) {
+  for (const auto& [from, to] : std::map<std::string, std::string>{{"--for 3600", "--for 5"},
+                                                                   {"/etc/yardmaster/", "etc/"},
+                                                                   {"/var/lib/yardmaster/", "lib/"},
+                                                                   {"HOST0", "localhost"},
+                                                                   {"a.example", "localhost"},
+                                                                   {"b.example", "localhost"}}) {
+    for (size_t at = 0; (at = text.find(from, at)) != text.npos; at += to.size()) {
+      text.replace(at, from.size(), to);
     }
   }
-  EXPECT_EQ(left, (std::set<std::string>{"docs/guides/bring-a-trace.md", "docs/guides/scale-out.md",
-                                         "docs/guides/slurm.md", "docs/guides/what-if.md"}));
+  return text;
+}
+
+const std::vector<PageBeside>& pages_beside() {
+  static const std::vector<PageBeside> all = {
+      {"docs/guides/slurm.md", "slurm", "released jobs=3 refused=0"},
+      {"docs/guides/scale-out.md", "slurm", "runs/srun/checkpoints/best"},
+      {"docs/guides/scale-out.md", "torchrun", "runs/torchrun/checkpoints/best"},
+      {"docs/guides/scale-out.md", "mpirun", "runs/mpirun/checkpoints/best"},
+      {"docs/guides/secure-the-server.md", "certificates", "source POLICY"},
+      {"docs/guides/operate.md", "decision log", "fifo"},
+      {"docs/guides/serve.md", "grpcio", "source POLICY", {""}},
+  };
+  return all;
+}
+
+class DocCommandsBeside : public ::testing::TestWithParam<PageBeside> {};
+
+TEST_P(DocCommandsBeside, RunAsPrinted) {
+  if (!trainer_built() || !server_built()) GTEST_SKIP() << "built without LibTorch or gRPC";
+  const PageBeside& beside = GetParam();
+  const Surroundings& around = surroundings().at(beside.need);
+  if (shell(around.present).code != 0) {
+    const std::string reason = "needs " + beside.need + ": no success of " + around.present;
+    if (required(beside.need)) FAIL() << reason;
+    GTEST_SKIP() << reason;
+  }
+  std::set<std::string> needs = beside.blocks;
+  needs.insert(beside.need);
+  Script script(beside.page, needs);
+  for (std::string& line : script.lines) line = in_short_form(line);
+  if (!around.prelude.empty()) script.lines[0] += "; " + around.prelude;
+  const fs::path root = fs::current_path();
+  const Folder folder;
+  link_source_root(root);
+  const Result before = shell(around.before);
+  EXPECT_EQ(before.code, 0) << before.out << before.err;
+  if (before.code == 0) {
+    const std::string printed = expect_runs(beside.page, script);
+    EXPECT_NE(printed.find(beside.expected), printed.npos) << printed;
+  }
+  shell(around.after);
+}
+
+INSTANTIATE_TEST_SUITE_P(Pages, DocCommandsBeside, ::testing::ValuesIn(pages_beside()),
+                         [](const ::testing::TestParamInfo<PageBeside>& of) {
+                           return as_name(of.param.page + "_" + of.param.need);
+                         });
+
+// A block that no test runs would be a mistake.
+TEST(DocCommandsScript, EveryBlockIsRun) {
+  for (const std::string& page : pages()) {
+    for (const CodeBlock& block : read_markdown(page).blocks) {
+      EXPECT_NE(block.language, "console") << page;
+      const std::string need = need_of(block).value_or("");
+      if (need.empty() || need == kTraces || need == kMinutes) continue;
+      const bool is_run = std::ranges::any_of(pages_beside(),
+                                              [&](const PageBeside& one) {
+                                                return one.page == page && one.need == need;
+                                              }) ||
+                          (need == kSlurm && std::ranges::count(kPagesOnSlurmLogs, page) > 0);
+      EXPECT_TRUE(is_run) << page << ": # needs: " << need;
+    }
+  }
 }
 
 TEST(DocCommandsScript, KeepsTheLinesOfThePage) {

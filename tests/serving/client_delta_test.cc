@@ -80,7 +80,7 @@ TEST_F(ClientDeltas, TheServerSeesTheSameSnapshots) {
     EXPECT_EQ(counts.deltas, 29u);
     EXPECT_EQ(counts.resyncs, 0u);
     EXPECT_LT(counts.bytes * 5, bytes);
-    server->drain();
+    server->shut_down_gracefully();
   }
   LogReader log((temp_.path() / "log").string());
   size_t i = 0;

@@ -162,7 +162,7 @@ TEST_F(ClientManager, OutcomesWaitForAServer) {
     while (!client.send_outcomes(std::chrono::milliseconds(100))) {
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
     }
-    server->drain();
+    server->shut_down_gracefully();
   }
   const ClientCounts counts = client.counts();
   EXPECT_EQ(counts.outcomes_accepted, 2u);

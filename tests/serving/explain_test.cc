@@ -187,7 +187,7 @@ TEST(ReportOutcome, IsLoggedAndOddRecordsAreNamed) {
     ASSERT_EQ(out.quarantined_size(), 2);
     EXPECT_EQ(out.quarantined(0).why(), "it does not say how the job ended");
     EXPECT_EQ(out.quarantined(1).why(), "a time is negative or not finite");
-    wire.server->drain();
+    wire.server->shut_down_gracefully();
   }
   LogReader reader(log);
   int reported = 0;

@@ -283,7 +283,7 @@ TEST(Server, DrainsBeforeItEnds) {
   Server server(options);
   httplib::Client http("http://" + server.http_address());
   EXPECT_EQ(http.Get("/readyz")->status, 200);
-  std::thread drain([&] { server.drain(); });
+  std::thread drain([&] { server.shut_down_gracefully(); });
   // During the grace period it is not ready, but still decides.
   while (http.Get("/readyz")->status != 503) std::this_thread::yield();
   EXPECT_EQ(http.Get("/livez")->status, 200);
@@ -319,7 +319,7 @@ TEST(Server, DrainEndsDecisionsThatHang) {
   const char* in_progress = "yardmaster_decisions_in_progress 1";
   while (http.Get("/metrics")->body.find(in_progress) == std::string::npos) {
   }
-  server->drain();  // else in an hour
+  server->shut_down_gracefully();  // else in an hour
   EXPECT_TRUE(server->has_stuck_policy());
   caller.join();
   server.reset();

@@ -14,11 +14,11 @@ void ProgressiveFilling::change_and_reorder_owners(int32_t slot, Change change) 
   const int32_t t = charged_tenant(view_, owners_, slot), u = charged_user(view_, owners_, slot);
   Tenant& tenant = this->tenant(t);
   User& user = tenant.users[u];
-  if (!tenant.order.empty()) order_.erase(position(tenant, t));
-  if (!user.queue.empty()) tenant.order.erase(position(user, u));
+  if (!tenant.order.empty()) order_.erase(position_in_order(tenant, t));
+  if (!user.queue.empty()) tenant.order.erase(position_in_order(user, u));
   change(tenant, user);
-  if (!user.queue.empty()) tenant.order.insert(position(user, u));
-  if (!tenant.order.empty()) order_.insert(position(tenant, t));
+  if (!user.queue.empty()) tenant.order.insert(position_in_order(user, u));
+  if (!tenant.order.empty()) order_.insert(position_in_order(tenant, t));
 }
 
 void ProgressiveFilling::count(int32_t slot, const TaskPlacer::Shares& shares) {

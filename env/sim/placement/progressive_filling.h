@@ -45,11 +45,11 @@ class ProgressiveFilling {
   };
 
   Tenant& tenant(int32_t t);
-  Position position(const User& user, int32_t owner) const {
+  Position position_in_order(const User& user, int32_t owner) const {
     return {user.share(), view_.serial(user.queue.front()), owner};
   }
-  static Position position(const Tenant& tenant, int32_t key) {
-    return {tenant.share(), std::get<1>(*tenant.order.begin()), key};
+  static Position position_in_order(const Tenant& tenant, int32_t owner) {
+    return {tenant.share(), std::get<1>(*tenant.order.begin()), owner};
   }
   template <class Change>
   void change_and_reorder_owners(int32_t slot, Change change);

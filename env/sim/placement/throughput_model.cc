@@ -27,10 +27,10 @@ ThroughputModel::ThroughputModel(const View& view)
     if (view.spec().node_gpus[m] > 0 && view.spec().node_owner[m] == kNone)
       nodes_[static_cast<size_t>(node_type(m))].push_back(m);
   }
-  refresh();
+  update_occupants();
 }
 
-void ThroughputModel::refresh() {
+void ThroughputModel::update_occupants() {
   occupants_.resize(static_cast<size_t>(view_.spec().num_nodes));
   for (std::vector<NodeOccupant>& on : occupants_) on.clear();
   for (const int32_t slot : view_.holder_slots()) {

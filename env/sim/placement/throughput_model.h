@@ -33,9 +33,10 @@ std::vector<Piece> held_pieces(const View& view, int32_t slot);
 
 class ThroughputModel {
  public:
-  // Requires: `view` outlives this object, and refresh() is called after every edit of the draft.
+  // Requires: `view` outlives this object, and update_occupants() is called after every edit of the
+  // draft.
   explicit ThroughputModel(const View& view);
-  void refresh();
+  void update_occupants();
 
   // Returns the jobs which hold GPUs on the node, in order of submission.
   std::span<const NodeOccupant> occupants(int32_t node) const {

@@ -87,7 +87,7 @@ YARD_HD inline IsolatedRate find_isolated_rate(const SimModel& f, const SimState
   }
   // The rate of a job without a measured model is proportional to its number of workers.
   if (!modelled && s.shape[slot] != kNone)
-    out.rate *= held_share_of_first_group(f.jobs.shapes, s, slot);
+    out.rate *= held_fraction_of_first_task_group(f.jobs.shapes, s, slot);
   // The rate is 0 if the job's neural network does not fit on the GPUs. Schedulers should not start
   // a job on GPUs on which its network does not fit; a job started there runs slowly but ends.
   if (!(out.rate > kMinRate)) out.rate = kMinRate;

@@ -83,7 +83,7 @@ int32_t restore_job(const SimModel& fixed, SimState& s, const LiveJob& live, int
   YARD_CHECK(!plain || sum == s.gpus[slot], "a job holds another number of GPUs than it requests");
   s.first_part[slot] = chain;
   if (speed == 0) speed = 1;  // CPUs alone
-  if (!plain) speed *= held_share_of_first_group(fixed.jobs.shapes, s, slot);
+  if (!plain) speed *= held_fraction_of_first_task_group(fixed.jobs.shapes, s, slot);
   s.rate[slot] = speed;
   if (live.phase == Phase::kRunning && live.worked_us >= 0) {
     // Up to the present run. It may have had another speed.

@@ -122,7 +122,7 @@ YARD_HD inline void start(const SimModel& f, SimState& s, int32_t slot, const Pi
   if (speed == 0) speed = 1;  // CPUs alone
   s.rate[slot] = f.rated ? find_isolated_rate(f, s, slot, footprint_of(f, s, slot)).rate
                  : plain ? speed
-                         : speed * held_share_of_first_group(f.jobs.shapes, s, slot);
+                         : speed * held_fraction_of_first_task_group(f.jobs.shapes, s, slot);
   s.phase[slot] = ready_us > h.now_us ? Phase::kStarting : Phase::kRunning;
   s.since_us[slot] = h.now_us;
   s.until_us[slot] = ready_us;

@@ -46,8 +46,8 @@ YARD_HD inline int32_t gpu_milli_on_node(const SimModel& f, int32_t node, const 
 }
 
 // Returns the number of tasks of its first group that a job holds, divided by the requested number.
-YARD_HD inline double held_share_of_first_group(const ShapeColumns& h, const SimState& s,
-                                                int32_t slot) {
+YARD_HD inline double held_fraction_of_first_task_group(const ShapeColumns& h, const SimState& s,
+                                                        int32_t slot) {
   const int32_t asked = tasks_of(h, s.shape[slot], 0);
   int32_t given = 0;
   for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {

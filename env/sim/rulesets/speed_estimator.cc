@@ -320,7 +320,8 @@ SpeedEstimator::Run SpeedEstimator::run_of(const SimState& s, int32_t slot) cons
   } else if (jobs.model_row == nullptr || jobs.model_row[out.job] == kNone) {
     return out;
   } else if (s.shape[slot] != kNone) {
-    out.held_share_of_first_group = yard::held_share_of_first_group(jobs.shapes, s, slot);
+    out.held_fraction_of_first_task_group =
+        yard::held_fraction_of_first_task_group(jobs.shapes, s, slot);
   }
   out.known = true;
   out.generation = s.generation[slot];
@@ -387,7 +388,7 @@ void SpeedEstimator::learn(const Run& at, double rate) {
   if (at.kind < 0) {
     const int32_t row = fixed_.jobs.model_row[at.job];
     const auto i = static_cast<size_t>(row * fixed_.jobs.num_types + at.type);
-    add(std::log(rate / at.held_share_of_first_group), of_model_[i]);
+    add(std::log(rate / at.held_fraction_of_first_task_group), of_model_[i]);
     model_speed_[i] = std::exp(of_model_[i].value());
     return;
   }

@@ -61,7 +61,8 @@ class SpeedEstimator {
     double work_done_us = 0;
     int32_t job = kNone, kind = kNone, type = 0, gpus = 0, nodes = 0;  // kind kNone: not measured
     Tier tier = Tier::kIsland;
-    double held_share_of_first_group = 1;  // share of the requested workers that the job holds
+    double held_fraction_of_first_task_group =
+        1;  // share of the requested workers that the job holds
     // Kinds of other jobs on the job's most shared node, each with its share of the node's GPUs.
     std::vector<std::pair<int32_t, double>> neighbours;
     double learned_rate = -1;  // rate from which learn() last learned in this run

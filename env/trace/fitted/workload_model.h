@@ -135,7 +135,8 @@ struct WorkloadModel {
   static constexpr size_t kWeekHours = 168;
   // Mean number of batches by which a batch's owner looks back when it repeats a recent owner.
   static constexpr std::array<double, 4> kMemory = {1, 6, 36, 216};
-  // Least duration, in hours, of swings that also move the numbers of jobs of batches.
+  // Least duration, in hours, of swings of the arrival rate that also change how many jobs batches
+  // have.
   static constexpr double kMinHoursOfSlowSwing = 24;
   static constexpr int kRecent = 8;  // number of latest siblings whose run time a job may repeat
   // Standard deviations of a repeated run time from the original, in log(1 + seconds).

@@ -87,10 +87,10 @@ class ServerLoop {
     return server_.why_must_end();
   }
 
-  void drain() {
+  void shut_down_gracefully() {
     manager_.notify_stopping();
     spdlog::info("draining for {} s", options_.server.grace_s);
-    server_.drain();
+    server_.shut_down_gracefully();
     report_log();
     spdlog::info("done");
   }
@@ -212,7 +212,7 @@ int run_serve(int argc, char** argv) {
     std::fflush(stdout);
     std::_Exit(1);
   }
-  loop.drain();
+  loop.shut_down_gracefully();
   if (server.has_stuck_policy()) {
     // A policy which still runs must not see destroyed statics.
     std::fflush(stdout);

@@ -52,7 +52,8 @@ int run_predict(CLI::App& app, int argc, char** argv) {
       ->type_name(kPolicyType);
   options.add_to(app);
   app.option_defaults()->group("Simulation");
-  app.add_option("--every", interval_s, "simulated seconds between predictions for all jobs");
+  app.add_option("--every", interval_s,
+                 "simulated seconds between predictions of the remaining times of all jobs");
   app.option_defaults()->group("Output");
   app.add_option("--fit", fit,
                  "instead of measuring, write the run times of the scored jobs, by size, to a YAML "

@@ -97,7 +97,7 @@ TEST_F(ServedLog, ReplayedRequestsGiveTheSameDecisions) {
     {
       Server server(options);
       for (uint64_t seed = 1; seed <= 2; ++seed) asked += play(server.address(), seed);
-      server.drain();
+      server.shut_down_gracefully();
     }
     const Model again = open_servable(policy);
     const LogReplayResult replayed = replay_of(options.log.folder, &again);
@@ -129,7 +129,7 @@ TEST_F(ServedLog, MemoryIsReplayedAsRecorded) {
   for (uint64_t run = 1; run <= 2; ++run) {
     Server server(options);
     asked += play(server.address(), run);
-    server.drain();
+    server.shut_down_gracefully();
   }
   const LogReplayResult all = replay_of(folder());
   EXPECT_EQ(all.decisions, asked);
@@ -154,7 +154,7 @@ TEST_F(ServedLog, AnswersOfOthersThanThePolicyAreReplayedToo) {
     pb::DecideRequest unknown = full_cluster();
     unknown.set_model("nobody");
     decide(server.address(), unknown);
-    server.drain();
+    server.shut_down_gracefully();
   }
   LogReader summed(folder());
   const LogSummary summary = summarise(summed);
@@ -180,7 +180,7 @@ TEST_F(ServedLog, DifferencesAreToldInWords) {
   {
     Server server(options_for("las"));
     decide(server.address(), full_cluster());
-    server.drain();
+    server.shut_down_gracefully();
   }
   const pb::LogRecord record = read_log(folder()).front();
   const auto first_of = [&](const std::function<void(pb::DecideResponse&)>& change) {
@@ -216,7 +216,7 @@ TEST_F(ServedLog, OptionsMatchTheDecision) {
   {
     Server server(options_for(pilot()));
     play(server.address(), 3);
-    server.drain();
+    server.shut_down_gracefully();
   }
   int steps = 0;
   for (const pb::LogRecord& record : read_log(folder())) {
@@ -255,7 +255,7 @@ TEST_F(ServedLog, RecordsTheSourceAndReasonOfAnswers) {
     other.set_model("nobody");
     decide(server.address(), other);
     stop_hanging();
-    server.drain();
+    server.shut_down_gracefully();
   }
   const auto records = read_log(folder());
   ASSERT_EQ(records.size(), 2u);
@@ -288,7 +288,7 @@ TEST_F(ServedLog, RecordsConcurrentCallers) {
       });
     }
     for (std::thread& caller : callers) caller.join();
-    server.drain();
+    server.shut_down_gracefully();
     EXPECT_EQ(server.log()->late, 0u);
   }
   std::set<std::string> logged;

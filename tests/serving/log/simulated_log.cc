@@ -50,7 +50,7 @@ int log_simulation(const std::filesystem::path& folder, const std::string& polic
     ++asked;
     if (!runner.decide()) ADD_FAILURE() << "no decision";
   }
-  server.drain();
+  server.shut_down_gracefully();
   return asked;
 }
 

@@ -40,7 +40,8 @@ std::optional<int64_t> parse_offset_s(std::string_view text) {
 
 void SacctConfig::fields(FieldList& f) {
   f("gpus_per_node", gpus_per_node, 0, 1024,
-    "GPUs per node of a job, instead of the log's GPU counts; 0: as counted in the log");
+    "GPUs that a job gets on each of its nodes, instead of the GPU counts of the log; 0: as "
+    "counted in the log");
   f("shards_per_gpu", shards_per_gpu, 0, 1024,
     "gres/shard per GPU; 0: all shards of a job on a node count as one GPU");
   f("gpus", gpus, {"allocated", "requested"},
