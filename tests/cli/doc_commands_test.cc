@@ -322,6 +322,8 @@ constexpr const char* kShortTraining =
 const std::map<std::string, Surroundings>& surroundings() {
   // A cluster of 4 nodes with the lease gate, and three jobs that wait.
   static const std::string slurm_port = std::to_string(12000 + ::getpid() % 1000 * 8);
+  // Another port than torchrun's, which the page prints.
+  static const std::string other_port = " MASTER_PORT=" + std::to_string(21000 + ::getpid() % 1000);
   static const std::map<std::string, Surroundings> all = {
       {"slurm",
        {.present = "command -v slurmctld slurmd munged && [ $(id -u) = 0 ]",
@@ -333,7 +335,8 @@ const std::map<std::string, Surroundings>& surroundings() {
             "sbatch -p gpu --gres=gpu:$gpus --output=/dev/null --wrap 'sleep 1' || exit 1; done",
         // The nodes of this cluster are not in any name service.
         .prelude = std::string(kInstalledPath) +
-                   "; export SLURM_CONF=$PWD/slurm/etc/slurm.conf MASTER_ADDR=127.0.0.1",
+                   "; export SLURM_CONF=$PWD/slurm/etc/slurm.conf MASTER_ADDR=127.0.0.1" +
+                   other_port,
         .after = "tests/live/slurm_cluster.sh stop slurm"}},
       {"torchrun",
        {.present = "torchrun --help",
@@ -345,7 +348,8 @@ const std::map<std::string, Surroundings>& surroundings() {
        {.present = "mpirun --version | grep 'Open MPI'",
         .before = kShortTraining,
         .prelude = "export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 "
-                   "OMPI_MCA_rmaps_base_oversubscribe=1"}},
+                   "OMPI_MCA_rmaps_base_oversubscribe=1" +
+                   other_port}},
       {"certificates",
        {.present = "openssl version",
         .before = "openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=ca -keyout ca.key "

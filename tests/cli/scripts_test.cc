@@ -65,7 +65,7 @@ TEST_F(Scripts, WithoutNetworkBuildFailsAndTestsRun) {
   EXPECT_EQ(run("scripts/install.sh").code, 1);
   const Result tests = run("scripts/test_packages.sh");
   EXPECT_EQ(tests.code, 0);
-  EXPECT_THAT(tests.err, HasSubstr("apt-get could not install: openmpi-bin"));
+  EXPECT_THAT(tests.err, HasSubstr("apt-get could not install: curl openmpi-bin"));
   EXPECT_THAT(tests.err, HasSubstr("tests that use onnxruntime and tensorboard are skipped"));
   EXPECT_FALSE(folder_.has("build/venv"));
 }
