@@ -66,8 +66,9 @@ void Engine::Call::read_and_decide(bool on_policy_thread) {
     require_fresh(*request);
     StoredState after = engine->states_.state_after(request, in.client);
     PreemptionBounds bounds = engine->preemptions_.bounds_of(*after.state, in.client);
+    SnapshotReadings* const readings = after.readings;
     done = std::make_shared<const PreparedRequest>(std::move(after), std::move(bounds));
-    engine->states_.keep({done->request, done->history}, in.client);
+    engine->states_.keep({done->request, done->history, readings}, in.client);
   } catch (const MissingState& missing) {
     std::unique_lock lock(mutex);
     if (answered) return;

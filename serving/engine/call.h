@@ -23,7 +23,7 @@ struct Engine::Call : std::enable_shared_from_this<Engine::Call> {
     PreparedRequest(StoredState stored, PreemptionBounds bounds)
         : request(std::move(stored.state)),
           history(std::move(stored.history)),
-          snapshot(*request, std::move(bounds)) {}
+          snapshot(*request, std::move(bounds), stored.readings) {}
     const std::shared_ptr<const pb::DecideRequest> request;
     const std::shared_ptr<const StateHistory> history;
     const Snapshot snapshot;

@@ -52,14 +52,17 @@ StateHistory::Message StateHistory::state() const {
 // The stored states. A state is shared with its readers, or exclusive and may then be changed.
 class StateStore::Entries : public std::enable_shared_from_this<Entries> {
  public:
-  using MutableState = std::shared_ptr<pb::DecideRequest>;
+  struct MutableState {
+    std::shared_ptr<pb::DecideRequest> message;  // null: none
+    std::unique_ptr<SnapshotReadings> readings;  // of the message
+  };
 
   Entries(size_t max_count, size_t max_bytes) : max_count_(max_count), max_bytes_(max_bytes) {}
 
   // A stored state which a delta changes.
   struct Base {
     std::shared_ptr<const StateHistory> history;
-    MutableState exclusive;  // the state, taken out of the store; null: it has to be copied
+    MutableState exclusive;  // the state, taken out of the store; none: it has to be copied
     State shared;            // the state, which others read; null, too: it has to be rebuilt
   };
   // Throws MissingState if no state of the version is stored.
@@ -91,23 +94,27 @@ class StateStore::Entries : public std::enable_shared_from_this<Entries> {
   }
 
   // Returns the state for readers. When the last of them drops it, it becomes exclusive.
-  State share(std::string key, std::shared_ptr<const StateHistory> history, MutableState state) {
-    const pb::DecideRequest* const message = state.get();
-    auto return_state = [entries = weak_from_this(), key = std::move(key),
-                         history = std::move(history),
-                         state = std::move(state)](const pb::DecideRequest*) mutable {
-      if (const auto still = entries.lock()) still->put_back(key, history.get(), std::move(state));
+  StoredState share(std::string key, std::shared_ptr<const StateHistory> history,
+                    MutableState state) {
+    const pb::DecideRequest* const message = state.message.get();
+    SnapshotReadings* const readings = state.readings.get();
+    // A deleter is copied.
+    auto shared = std::make_shared<MutableState>(std::move(state));
+    auto return_state = [entries = weak_from_this(), key = std::move(key), history,
+                         state = std::move(shared)](const pb::DecideRequest*) {
+      if (const auto still = entries.lock()) still->put_back(key, history.get(), std::move(*state));
     };
-    return {message, std::move(return_state)};
+    return {State(message, std::move(return_state)), std::move(history), readings};
   }
 
   void add(const std::string& key, const StoredState& valid) {
-    // A state with deltas lies beside the full snapshot of its history.
-    const size_t bytes = valid.history->bytes() * (valid.history->num_deltas() > 0 ? 2 : 1);
+    // A state with deltas lies beside the full snapshot of its history, as do its readings.
+    const size_t bytes = valid.history->bytes() * (valid.history->num_deltas() > 0 ? 2 : 1) +
+                         (valid.readings == nullptr ? 0 : valid.readings->bytes());
     std::list<Entry> dropped;  // destroyed without the lock
     const std::lock_guard lock(mutex_);
     erase(key, dropped);
-    list_.push_front({key, valid.history, valid.state, nullptr, bytes});
+    list_.push_front({key, valid.history, valid.state, {}, bytes});
     bytes_ += bytes;
     while (list_.size() > max_count_ || (bytes_ > max_bytes_ && !list_.empty())) {
       bytes_ -= list_.back().bytes;
@@ -167,7 +174,7 @@ StoredState StateStore::state_after(State request, const std::string& sender) {
   const std::string key = cluster_key(*request, sender);
   Entries::Base base = entries_->take(key, version);
   Entries::MutableState next = std::move(base.exclusive);
-  if (next == nullptr) {
+  if (next.message == nullptr) {
     ++copies_;
     if (base.shared == nullptr) {
       base.shared = base.history->state();
@@ -176,21 +183,21 @@ StoredState StateStore::state_after(State request, const std::string& sender) {
       entries_->replace_history(key, base.history.get(), rebuilt);
       base.history = std::move(rebuilt);
     }
-    next = copy_state(*base.shared);
+    next = {copy_state(*base.shared), std::make_unique<SnapshotReadings>()};
   }
   try {
-    apply_delta_in_place(*next, *request);
+    next.readings->follow(apply_delta_in_place(*next.message, *request));
   } catch (const InputError&) {
     entries_->put_back(key, base.history.get(), std::move(next));
     throw;
   }
   if (!base.history->has_room_for(request->ByteSizeLong())) {
     // A copy, without what replaced records left behind in the arena.
-    const State full = copy_state(*next);
+    const State full = copy_state(*next.message);
     return {full, std::make_shared<const StateHistory>(full)};
   }
   auto history = std::make_shared<const StateHistory>(std::move(base.history), std::move(request));
-  return {entries_->share(key, history, std::move(next)), std::move(history)};
+  return entries_->share(key, std::move(history), std::move(next));
 }
 
 void StateStore::keep(const StoredState& valid, const std::string& sender) {

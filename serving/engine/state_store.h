@@ -13,6 +13,7 @@
 #include <string>
 
 #include "serving/snapshot/messages.h"
+#include "serving/snapshot/snapshot_readings.h"
 
 namespace yard {
 
@@ -54,6 +55,9 @@ class StateHistory {
 struct StoredState {
   std::shared_ptr<const pb::DecideRequest> state;
   std::shared_ptr<const StateHistory> history;
+  // What was read of the state before, for a single reader; null: nothing. Lives as long as
+  // `state`.
+  SnapshotReadings* readings = nullptr;
 };
 
 class StateStore {

@@ -4,6 +4,7 @@
 #include <bit>
 #include <numeric>
 #include <string_view>
+#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
@@ -36,6 +37,7 @@ SnapshotState::SnapshotState(JobTable&& table, std::vector<int32_t>&& serials,
 void ClusterMemory::begin_anew(const ClusterMemoryCapacity& room) {
   room_ = room;
   jobs_.clear();
+  job_bytes_ = 0;
   in_slot_.clear();
   free_slots_.clear();
   high_water_ = 0;
@@ -66,7 +68,7 @@ int32_t ClusterMemory::take_slot() {
 // whose id has been taken over by another job, to `gone`.
 std::vector<ClusterMemory::EnteredJob> ClusterMemory::enter_jobs(const Snapshot& snapshot,
                                                                  std::vector<KnownJob>& gone) {
-  const std::vector<Job>& jobs = snapshot.jobs();
+  const std::vector<const Job*>& jobs = snapshot.jobs();
   std::vector<const LiveJob*> live_of_row(jobs.size(), nullptr);
   for (const LiveJob& live : snapshot.live_jobs()) {
     if (live.phase != Phase::kDone) live_of_row[static_cast<size_t>(live.job)] = &live;
@@ -75,15 +77,18 @@ std::vector<ClusterMemory::EnteredJob> ClusterMemory::enter_jobs(const Snapshot&
   for (size_t row = 0; row < jobs.size(); ++row) {
     if (live_of_row[row] == nullptr) continue;
     const LiveJob& live = *live_of_row[row];
-    KnownJob& known = jobs_[jobs[row].id];
-    if (known.slot != kNone && known.job.submit_us != jobs[row].submit_us) {
+    const Job& job = *jobs[row];
+    KnownJob& known = jobs_[job.id];
+    if (known.slot != kNone && known.job.submit_us != job.submit_us) {
+      job_bytes_ -= bytes_of(known);
       gone.push_back(std::exchange(known, {}));
     }
     const bool is_new = known.slot == kNone;
     if (is_new) {
       known.slot = take_slot();
       known.serial = next_serial_++;
-      known.job = jobs[row];
+      known.job = job;
+      job_bytes_ += bytes_of(known);
     }
     const bool waits_anew = live.phase == Phase::kWaiting && known.phase != Phase::kWaiting;
     if (is_new || waits_anew) known.rank = kNever;  // until rank_queue()
@@ -95,8 +100,11 @@ std::vector<ClusterMemory::EnteredJob> ClusterMemory::enter_jobs(const Snapshot&
   }
   for (auto it = jobs_.begin(); it != jobs_.end();) {
     const bool stays = it->second.snapshot == snapshots_;
-    if (!stays) gone.push_back(std::move(it->second));
-    it = stays ? std::next(it) : jobs_.erase(it);
+    const auto here = it++;
+    if (stays) continue;
+    job_bytes_ -= bytes_of(here->second);
+    gone.push_back(std::move(here->second));
+    jobs_.erase(here);
   }
   return out;
 }
@@ -117,7 +125,7 @@ std::vector<ClusterMemory::GoneJob> ClusterMemory::list_ended_jobs(const Snapsho
     of_request.emplace(by_request(known.job), &known);
   }
   const auto gone_job = [&](int32_t row) -> KnownJob* {
-    const Job& job = snapshot.jobs()[static_cast<size_t>(row)];
+    const Job& job = *snapshot.jobs()[static_cast<size_t>(row)];
     if (!job.id.empty()) {
       const auto it = by_id.find(job.id);
       const bool same = it != by_id.end() && it->second->slot != kNone &&
@@ -185,9 +193,7 @@ SnapshotState ClusterMemory::next_state(const Snapshot& snapshot) {
   rank_queue(snapshot, of_row);
 
   // The table has the rows of the snapshot and those of jobs that it no longer lists.
-  std::vector<const Job*> jobs;
-  jobs.reserve(snapshot.jobs().size() + ended.size());
-  for (const Job& job : snapshot.jobs()) jobs.push_back(&job);
+  std::vector<const Job*> jobs = snapshot.jobs();
   std::vector<int32_t> row_of(jobs.size());  // in the table, by the snapshot's row
   std::iota(row_of.begin(), row_of.end(), 0);
   for (GoneJob& one : ended) {
@@ -306,17 +312,16 @@ void ClusterMemory::remember_plan(const SnapshotState& live, const Plan& plan) {
   }
 }
 
-size_t ClusterMemory::bytes() const {
+size_t ClusterMemory::bytes_of(const KnownJob& known) {
   constexpr size_t kPlaceBytes = 64;  // of an entry in a table, with its pointers
-  size_t sum = memory_.bytes() + names_.bytes();
-  for (const auto& [id, known] : jobs_) {
-    const Job& job = known.job;
-    sum += sizeof(KnownJob) + kPlaceBytes + 2 * id.size() + job.user.size() + job.name.size() +
-           job.model.size() + job.tenant.size() + job.array.size() +
-           job.groups.size() * sizeof(RoleGroup) + job.dues.size() * sizeof(Deadline);
-    for (const std::string& type : job.gpu_types) sum += sizeof(type) + type.size();
-  }
+  const Job& job = known.job;
+  size_t sum = sizeof(KnownJob) + kPlaceBytes + 2 * job.id.size() + job.user.size() +
+               job.name.size() + job.model.size() + job.tenant.size() + job.array.size() +
+               job.groups.size() * sizeof(RoleGroup) + job.dues.size() * sizeof(Deadline);
+  for (const std::string& type : job.gpu_types) sum += sizeof(type) + type.size();
   return sum;
 }
+
+size_t ClusterMemory::bytes() const { return memory_.bytes() + names_.bytes() + job_bytes_; }
 
 }  // namespace yard

@@ -2,10 +2,11 @@
 // serials, users and names by which that memory refers to jobs.
 #pragma once
 
+#include <absl/container/node_hash_map.h>
+
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "env/sim/rules/restore.h"
@@ -96,6 +97,7 @@ class ClusterMemory {
     bool changed = false;
   };
 
+  static size_t bytes_of(const KnownJob& known);
   void begin_anew(const ClusterMemoryCapacity& room);
   bool shares_node_with_last(const Snapshot& snapshot) const;
   int32_t take_slot();
@@ -112,9 +114,10 @@ class ClusterMemory {
   int64_t next_rank_ = 0;
   int32_t high_water_ = 0;
   std::vector<int32_t> free_slots_;
-  std::unordered_map<std::string, KnownJob> jobs_;  // by id
-  std::vector<KnownJob*> in_slot_;                  // jobs of the last state, by slot
-  std::vector<std::string> some_nodes_;             // names of some nodes in the last snapshot
+  absl::node_hash_map<std::string, KnownJob> jobs_;  // by id
+  size_t job_bytes_ = 0;                             // of jobs_, approximately
+  std::vector<KnownJob*> in_slot_;                   // jobs of the last state, by slot
+  std::vector<std::string> some_nodes_;              // names of some nodes in the last snapshot
   JobNames names_;
   Memory memory_;
   size_t lasting_bytes_ = 0;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -52,16 +53,25 @@ class RunOn {
   GangSpeeds speeds_;
 };
 
-// Erases the records for which erases(record) returns true. The others keep their order.
+std::vector<int32_t> own_places(int count) {
+  std::vector<int32_t> out(static_cast<size_t>(count));
+  std::iota(out.begin(), out.end(), 0);
+  return out;
+}
+
+// Erases the records for which erases(record) returns true, with their origins. The others keep
+// their order.
 template <class Records, class Erases>
-void erase_records(Records& records, const Erases& erases) {
+void erase_records(Records& records, std::vector<int32_t>& origins, const Erases& erases) {
   int kept = 0;
   for (int i = 0; i < records.size(); ++i) {
     if (erases(records[i])) continue;
     if (kept != i) records.SwapElements(kept, i);
+    origins[static_cast<size_t>(kept)] = origins[static_cast<size_t>(i)];
     ++kept;
   }
   records.DeleteSubrange(kept, records.size() - kept);
+  origins.resize(static_cast<size_t>(kept));
 }
 
 // What a delta changes in a list of nodes or jobs. `key_of` returns a name or id; records without
@@ -83,23 +93,27 @@ class RecordChanges {
     }
   }
 
-  // Removes and replaces records, then appends the new ones.
-  void apply_to(Records& records) const {
+  // Removes and replaces records, then appends the new ones. Returns the origins of the records.
+  std::vector<int32_t> apply_to(Records& records) const {
+    std::vector<int32_t> origins = own_places(records.size());
     if (!removed_.empty()) {
-      erase_records(records, [this](const auto& one) { return removed_.contains(key_of_(one)); });
+      erase_records(records, origins,
+                    [this](const auto& one) { return removed_.contains(key_of_(one)); });
     }
     std::unordered_set<std::string_view> replaced;
-    if (!changed_.empty()) {
-      for (auto& one : records) {
-        const auto it = changed_.find(key_of_(one));
-        if (it == changed_.end()) continue;
-        one = *it->second;
-        replaced.insert(it->first);
-      }
+    for (int i = 0; i < records.size() && !changed_.empty(); ++i) {
+      const auto it = changed_.find(key_of_(records[i]));
+      if (it == changed_.end()) continue;
+      records[i] = *it->second;
+      origins[static_cast<size_t>(i)] = kNone;
+      replaced.insert(it->first);
     }
     for (const auto& one : changes_) {
-      if (!replaced.contains(key_of_(one))) *records.Add() = one;
+      if (replaced.contains(key_of_(one))) continue;
+      *records.Add() = one;
+      origins.push_back(kNone);
     }
+    return origins;
   }
 
  private:
@@ -130,7 +144,7 @@ void replace_head(pb::DecideRequest& state, const pb::DecideRequest& delta) {
 
 }  // namespace
 
-void apply_delta_in_place(pb::DecideRequest& state, const pb::DecideRequest& delta) {
+DeltaOrigins apply_delta_in_place(pb::DecideRequest& state, const pb::DecideRequest& delta) {
   const RecordChanges nodes("nodes", delta.nodes(), delta.removed_nodes(), name_of);
   const RecordChanges jobs("jobs", delta.jobs(), delta.removed_jobs(), id_of);
   {
@@ -139,19 +153,26 @@ void apply_delta_in_place(pb::DecideRequest& state, const pb::DecideRequest& del
   }
   replace_head(state, delta);
   nodes.apply_to(*state.mutable_nodes());
-  jobs.apply_to(*state.mutable_jobs());
+  DeltaOrigins out;
+  out.cluster_changed = delta.nodes_size() > 0 || delta.removed_nodes_size() > 0 ||
+                        delta.gpu_types_size() > 0 || delta.tenants_size() > 0;
+  out.jobs = jobs.apply_to(*state.mutable_jobs());
 
   auto& finished = *state.mutable_finished();
+  out.finished = own_places(finished.size());
   if (delta.removed_jobs_size() > 0) {
     const std::unordered_set<std::string_view> gone(delta.removed_jobs().begin(),
                                                     delta.removed_jobs().end());
-    erase_records(finished, [&](const pb::FinishedJob& job) {
+    erase_records(finished, out.finished, [&](const pb::FinishedJob& job) {
       return !job.id().empty() && gone.contains(job.id());
     });
   }
   const int kept = std::clamp(kMaxKeptFinished - delta.finished_size(), 0, finished.size());
+  out.finished.erase(out.finished.begin(), out.finished.end() - kept);
   finished.DeleteSubrange(0, finished.size() - kept);
   finished.MergeFrom(delta.finished());
+  out.finished.resize(static_cast<size_t>(finished.size()), kNone);
+  return out;
 }
 
 std::shared_ptr<pb::DecideRequest> copy_state(const pb::DecideRequest& state) {

@@ -2,46 +2,36 @@
 // same GPU. A claim that is invalid in another way holds what GPUs it can.
 #pragma once
 
-#include <array>
 #include <cstdint>
-#include <optional>
+#include <span>
 #include <string>
-#include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "env/sim/rules/restore.h"
-#include "env/sim/state/columns.h"
-#include "serving/snapshot/features.h"
 #include "serving/snapshot/messages.h"
-#include "serving/snapshot/quarantine.h"
+#include "serving/snapshot/node_table.h"
 
 namespace yard {
 
 class GpuLedger {
  public:
-  // Sets invalid nodes aside in `quarantine`: no job may start on them. Throws InputError if the
-  // request has no nodes, too many nodes or two nodes of one name.
-  GpuLedger(const pb::DecideRequest& request, int64_t now_us, const SnapshotTenants& tenants,
-            Quarantine& quarantine);
+  // Requires: both outlive the ledger.
+  GpuLedger(const pb::DecideRequest& request, const NodeTable& nodes);
 
-  // Returns what is invalid in a job's own placement, or "" if nothing is.
-  std::string flaw_of_placement(const pb::Job& job) const;
+  // In the functions below, `job` is an index in the request's jobs, and `nodes` has the index of
+  // the node of each piece of its placement, or kNone, as from NodeTable::find(). Bits of masks are
+  // GPU numbers of the request.
+
   // claim_named_gpus() enters the GPUs that a job names. After claim_named_gpus() for all jobs,
   // claim_unnamed_gpus() enters GPUs that a job does not name; `is_invalid`: the job has a flaw,
-  // and gets what GPUs are left. Either function throws InputError if two jobs hold a GPU. `job` is
-  // an index in the request's jobs. Bits of masks are GPU numbers of the request.
-  void claim_named_gpus(int job, std::vector<LivePart>& parts);
-  void claim_unnamed_gpus(int job, bool is_invalid, std::vector<LivePart>& parts);
+  // and gets what GPUs are left. Either function throws InputError if two jobs hold a GPU.
+  void claim_named_gpus(int job, std::span<const int32_t> nodes, std::vector<LivePart>& parts);
+  void claim_unnamed_gpus(int job, std::span<const int32_t> nodes, bool is_invalid,
+                          std::vector<LivePart>& parts);
   // Enters the GPUs of a stopping job, once the GPUs of all other jobs are entered. Returns what is
   // invalid about these GPUs, or "" if nothing is.
-  std::string add_vacating_gpus(int job, int64_t until_us);
+  std::string add_vacating_gpus(int job, std::span<const int32_t> nodes, int64_t until_us);
 
-  // Returns whether the node's features are valid.
-  bool has_valid_features(int32_t node) const { return nodes_[node].sensible; }
-
-  int32_t num_nodes() const { return static_cast<int32_t>(nodes_.size()); }
-  int32_t installed_gpus() const { return installed_; }
   bool uses_failed_gpus(const std::vector<LivePart>& parts) const;
 
   // Returns a mask of the GPUs which are up, or down but still in use.
@@ -51,42 +41,33 @@ class GpuLedger {
   // Returns the mask with the usable GPUs renumbered without gaps.
   uint64_t renumbered_without_gaps(int32_t node, uint64_t mask) const;
   // Returns, by GPU number, when stopping jobs leave the GPU; a time not after now means that no
-  // stopping job is on it.
-  const std::array<int64_t, kMaxNodeGpus>& until_us(int32_t node) const {
-    return nodes_[node].until_us;
+  // stopping job is on it. Null: no stopping job is on the node.
+  const GpuTimes* vacating_until_us(int32_t node) const {
+    const int32_t entry = claims_[static_cast<size_t>(node)].vacating;
+    return entry == kNone ? nullptr : &vacating_[static_cast<size_t>(entry)];
   }
 
  private:
-  struct Node {
-    uint64_t all = 0, down = 0, starting = 0, running = 0, leaving = 0;
-    std::array<int64_t, kMaxNodeGpus> until_us;
-    bool sensible = false;
+  // Masks of the GPUs that jobs hold on a node.
+  struct Claims {
+    uint64_t starting = 0, running = 0, leaving = 0;
+    int32_t vacating = kNone;  // index in vacating_
   };
 
-  uint64_t held(int32_t node) const { return nodes_[node].starting | nodes_[node].running; }
-  static std::string read_node(const pb::Node& entry, int64_t now_us,
-                               const SnapshotTenants& tenants, Node& node);
-  int32_t find(const pb::Piece& piece) const;
-  uint64_t named_gpu_mask(const pb::Piece& piece, int32_t node) const;
-  std::string flaw_of_gpu_numbers(const pb::Piece& piece, int32_t node) const;
-  static uint32_t gpus_of_a_task(const pb::Job& job, const pb::Piece& piece);
-  static std::string flaw_of_tasks(const pb::Job& job, const pb::Piece& piece);
-  static std::string flaw_of_gpu_sum(const pb::Job& job);
+  uint64_t held(int32_t node) const {
+    const Claims& on = claims_[static_cast<size_t>(node)];
+    return on.starting | on.running;
+  }
   void take(const pb::Job& job, const pb::Piece& piece, int32_t node, uint64_t mask,
             std::vector<LivePart>& parts);
 
   const pb::DecideRequest& request_;
-  std::vector<Node> nodes_;  // a node without GPUs has an empty mask
-  std::unordered_map<std::string_view, int32_t> by_name_;
-  int32_t installed_ = 0;
+  const NodeTable& nodes_;
+  std::vector<GpuTimes> vacating_;
+  std::vector<Claims> claims_;  // by node
 };
 
 // Returns where a job stands in the request, such as "jobs[3] 'a'".
 std::string label_of_job(const pb::DecideRequest& request, int job);
-
-// Returns `seconds` as microseconds, or nothing unless 0 <= seconds <= kMaxSeconds.
-std::optional<int64_t> seconds_to_us(double seconds);
-// Returns an error such as "expected save_s from 0 to 1e10 seconds, got -1".
-std::string invalid_seconds_text(const char* what, double seconds);
 
 }  // namespace yard

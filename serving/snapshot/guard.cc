@@ -1,12 +1,13 @@
 #include "serving/snapshot/guard.h"
 
+#include <absl/container/flat_hash_map.h>
+#include <absl/container/flat_hash_set.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <set>
 #include <string_view>
-#include <unordered_map>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -15,7 +16,7 @@ namespace {
 
 struct NodeCapacity {
   int64_t free = 0;
-  std::unordered_set<uint32_t> down;
+  absl::flat_hash_set<uint32_t> down;
   const pb::Node* node = nullptr;
   // Left; INT64_MAX: no limit. What runs may have taken more than there is.
   int64_t cpu_milli = INT64_MAX, mem_mib = INT64_MAX;
@@ -44,6 +45,7 @@ class Guard {
       if (!borrows) of.left = std::min<int64_t>(of.left, tenant.quota_gpus());
       of.lends = !tenant.has_may_lend() || tenant.may_lend();
     }
+    capacity_.reserve(static_cast<size_t>(request.nodes_size()));
     for (const pb::Node& node : request.nodes()) {
       NodeCapacity& room = capacity_[node.name()];
       room.node = &node;
@@ -55,6 +57,7 @@ class Guard {
       room.down.insert(node.down().begin(), node.down().end());
       room.free = static_cast<int64_t>(node.gpus()) - static_cast<int64_t>(room.down.size());
     }
+    jobs_.reserve(static_cast<size_t>(request.jobs_size()));
     for (const pb::Job& job : request.jobs()) {
       jobs_[job.id()] = &job;
       if (holds(job)) give_back(job, -1);
@@ -92,21 +95,23 @@ class Guard {
       return "it preempts jobs with " + std::to_string(preempted_gpus_) + " GPUs, of at most " +
              std::to_string(most);
     }
-    for (const auto& [name, room] : capacity_) {
+    // In the order of the request, so that the same answer has the same flaw.
+    for (const pb::Node& node : request_.nodes()) {
+      const NodeCapacity& room = capacity_.at(node.name());
       if (room.free < 0) {
-        return "node '" + std::string(name) + "' would lack " + std::to_string(-room.free) +
-               " GPUs";
+        return "node '" + node.name() + "' would lack " + std::to_string(-room.free) + " GPUs";
       }
       if (room.cpu_milli < 0 && room.cpu_milli < room.cpu_milli_before) {
-        return "node '" + std::string(name) + "' would lack cores";
+        return "node '" + node.name() + "' would lack cores";
       }
       if (room.mem_mib < 0 && room.mem_mib < room.mem_mib_before) {
-        return "node '" + std::string(name) + "' would lack memory";
+        return "node '" + node.name() + "' would lack memory";
       }
     }
-    for (const auto& [name, tenant] : tenants_) {
+    for (const pb::Tenant& entry : request_.tenants()) {
+      const TenantCapacity& tenant = tenants_.at(entry.name());
       if (tenant.left < 0 && tenant.left < tenant.left_before) {
-        return "tenant '" + std::string(name) + "' would exceed its limit";
+        return "tenant '" + entry.name() + "' would exceed its limit";
       }
     }
     return "";
@@ -247,10 +252,10 @@ class Guard {
   const pb::DecideRequest& request_;
   const PreemptionBounds& bounds_;
   const Quarantine& set_aside_;
-  std::unordered_map<std::string_view, NodeCapacity> capacity_;
-  std::unordered_map<std::string_view, const pb::Job*> jobs_;
-  std::unordered_map<std::string_view, TenantCapacity> tenants_;
-  std::unordered_set<std::string_view> preempted_, started_;
+  absl::flat_hash_map<std::string_view, NodeCapacity> capacity_;
+  absl::flat_hash_map<std::string_view, const pb::Job*> jobs_;
+  absl::flat_hash_map<std::string_view, TenantCapacity> tenants_;
+  absl::flat_hash_set<std::string_view> preempted_, started_;
   int64_t preempted_gpus_ = 0, preempted_jobs_ = 0;  // but for those of an earlier answer
   bool starts_ = false, preempts_ = false;
 };

@@ -1,11 +1,12 @@
 // Limits on the running jobs that a decision may preempt.
 #pragma once
 
+#include <absl/container/flat_hash_set.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <string>
-#include <unordered_set>
 
 #include "serving/snapshot/messages.h"
 
@@ -19,8 +20,8 @@ inline int64_t gpus_held(const pb::Job& job) {
 
 // Limits on preemptions in addition to those in the request.
 struct PreemptionBounds {
-  std::unordered_set<std::string> pinned;      // ids of jobs that must not be preempted
-  std::unordered_set<std::string> preempting;  // ids of jobs that an earlier answer preempted
+  absl::flat_hash_set<std::string> pinned;      // ids of jobs that must not be preempted
+  absl::flat_hash_set<std::string> preempting;  // ids of jobs that an earlier answer preempted
   // The most GPUs that all preempted jobs may have together, apart from jobs in `preempting`. A
   // single job may have more, unless `max_gpus` is 0.
   int64_t max_gpus = std::numeric_limits<int64_t>::max();

@@ -1,10 +1,12 @@
 #include "serving/snapshot/snapshot.h"
 
+#include <absl/container/flat_hash_set.h>
+
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <span>
 #include <unordered_set>
+#include <utility>
 
 #include "env/base/core/error.h"
 #include "env/base/text/text.h"
@@ -12,6 +14,7 @@
 #include "serving/snapshot/cluster_memory.h"
 #include "serving/snapshot/features.h"
 #include "serving/snapshot/gpu_ledger.h"
+#include "serving/snapshot/snapshot_readings.h"
 
 namespace yard {
 namespace {
@@ -28,35 +31,44 @@ pb::Verb verb_of(Verb verb) {
 // Reads and checks a request into a snapshot.
 class SnapshotReader {
  public:
-  SnapshotReader(const pb::DecideRequest& request, Snapshot& out)
+  SnapshotReader(const pb::DecideRequest& request, Snapshot& out, SnapshotReadings& readings)
       : request_(request),
         out_(out),
+        readings_(readings),
         now_us_(checked_us("request", "time_s", request.time_s())),
-        left_to_manager_(request),
-        tenants_(request),
-        gpus_(request, now_us_, tenants_, out.quarantine_) {}
+        nodes_(nodes_of(request, now_us_, readings)),
+        jobs_(nodes_, request.time_s(), now_us_),
+        gpus_(request, nodes_) {
+    out_.quarantine_ = nodes_.quarantine();
+  }
 
   void read() {
     check_head();
     out_.now_us_ = now_us_;
-    jobs_.reserve(static_cast<size_t>(request_.finished_size() + request_.jobs_size()));
-    rows_.reserve(jobs_.capacity());
+    rows_.reserve(static_cast<size_t>(request_.finished_size() + request_.jobs_size()));
     read_finished();
     read_jobs();
     make_tables();
+    readings_.now_us_ = now_us_;
   }
 
  private:
   struct Row {
-    explicit Row(Job& for_table) : job(for_table) {}
-
-    Job& job;  // element of jobs_, which must not be reallocated
+    const Job* job;
     LiveJob live;
+    const JobReading* reading;
     int32_t request_index = kNone;
-    int64_t queue_rank = 0;
-    int64_t end_us = 0;
+    std::string flaw = {};  // what is invalid about the job; empty: nothing
     bool left_out = false;  // set aside, and holds no GPUs
   };
+
+  // Returns the table of the nodes, which is read if it has to be.
+  static const NodeTable& nodes_of(const pb::DecideRequest& request, int64_t now_us,
+                                   SnapshotReadings& readings) {
+    if (now_us < readings.now_us_) readings = {};
+    if (readings.nodes_ == nullptr) readings.nodes_ = std::make_unique<NodeTable>(request);
+    return *readings.nodes_;
+  }
 
   // A head that is wrong refuses the request.
   static int64_t checked_us(const char* where, const char* what, double seconds) {
@@ -95,152 +107,140 @@ class SnapshotReader {
         request_.jobs(), [&](const pb::Job& job) { return out_.bounds_.preempts(job); });
   }
 
-  // ---- fields of a record. Each sets `odd_` if the value makes no sense.
-
-  int64_t us(const char* what, double seconds) {
-    const auto read = seconds_to_us(seconds);
-    if (!read) odd_ = invalid_seconds_text(what, seconds);
-    return read.value_or(0);
-  }
-
-  // A time up to now. One that lies a little ahead comes from another clock, and is taken as now.
-  int64_t past_us(const char* what, double seconds) {
-    const int64_t at_us = us(what, seconds);
-    if (at_us > now_us_ + kSkewUs) {
-      odd_ = std::string("expected ") + what + " up to time_s (" +
-             shortest_text(request_.time_s()) + "), got " + shortest_text(seconds);
-    }
-    return std::min(at_us, now_us_);
-  }
-
-  // Work of whole microseconds is read as it was written.
-  double worked_us(double seconds) {
-    us("worked_s", seconds);
-    const double exact = seconds * 1e6, whole = std::round(exact);
-    return std::abs(exact - whole) < 1e-3 ? whole : exact;
-  }
-
-  void check_id(const std::string& id) {
-    if (id.empty()) odd_ = "expected an id, got none";
-    if (id.size() > kMaxIdBytes) odd_ = "expected an id of at most 1024 bytes, got a longer one";
-  }
-
   void read_finished() {
+    JobReadings& readings = readings_.finished_;
+    readings.resize(static_cast<size_t>(request_.finished_size()));
     for (int i = 0; i < request_.finished_size(); ++i) {
       const pb::FinishedJob& entry = request_.finished(i);
-      odd_.clear();
-      Row row(jobs_.emplace_back());
-      // The cluster may have been larger then.
-      row.job.gpus = static_cast<int32_t>(
-          std::min(entry.gpus(), static_cast<uint32_t>(std::max(1, gpus_.installed_gpus()))));
-      if (entry.gpus() == 0) odd_ = "expected GPUs, got 0";
-      row.job.id = entry.id();
-      row.job.submit_us = past_us("submit_s", entry.submit_s());
-      row.job.user = entry.user();
-      row.job.name = entry.name();
-      row.end_us = past_us("end_s", entry.end_s());
-      row.live.phase = Phase::kDone;
-      row.live.since_us = row.end_us;
-      row.live.attained_us = us("run_s", entry.run_s());
-      if (entry.has_worked_s()) row.live.worked_us = worked_us(entry.worked_s());
-      row.live.started = 1;
-      if (odd_.empty()) {
-        rows_.push_back(std::move(row));
+      const JobReading* reading = readings[static_cast<size_t>(i)];
+      if (reading == nullptr || !reading->lasts) {
+        JobReading& fresh = readings.renew(static_cast<size_t>(i));
+        jobs_.read(entry, fresh);
+        reading = &fresh;
+      }
+      if (reading->flaw.empty()) {
+        rows_.push_back({.job = &reading->job, .live = reading->live, .reading = reading});
       } else {
-        jobs_.pop_back();
         out_.quarantine_.add(pb::Quarantined::FINISHED_JOB,
-                             entry.id().empty() ? std::to_string(i) : entry.id(), odd_);
+                             entry.id().empty() ? std::to_string(i) : entry.id(), reading->flaw);
       }
     }
   }
 
   void read_jobs() {
-    std::unordered_set<std::string_view> ids;
-    ids.reserve(static_cast<size_t>(request_.jobs_size()));
-    std::vector<std::string> odd;  // what is odd about each job, or ""
-    odd.reserve(static_cast<size_t>(request_.jobs_size()));
+    JobReadings& readings = readings_.jobs_;
+    readings.resize(static_cast<size_t>(request_.jobs_size()));
+    check_ids_are_unique();
     const size_t finished = rows_.size();
+    bool has_dependencies = false;
+    for (int i = 0; i < request_.jobs_size(); ++i) {
+      const pb::Job& entry = request_.jobs(i);
+      JobReading* reading = readings[static_cast<size_t>(i)];
+      const bool lasts = reading != nullptr && reading->lasts && jobs_.update(entry, *reading);
+      if (!lasts) {
+        reading = &readings.renew(static_cast<size_t>(i));
+        jobs_.read(entry, i, *reading);
+      }
+      has_dependencies |= entry.after_size() > 0;
+      rows_.push_back({.job = &reading->job,
+                       .live = reading->live,
+                       .reading = reading,
+                       .request_index = i,
+                       .flaw = reading->flaw});
+    }
+    const std::span<Row> rows(rows_.begin() + static_cast<std::ptrdiff_t>(finished), rows_.end());
+    if (has_dependencies) block_dependent_jobs(rows);
+    enter_placements(rows);
+    for (Row& row : rows) {
+      if (row.flaw.empty()) continue;
+      const pb::Job& entry = request_.jobs(row.request_index);
+      const bool holds = !row.live.parts.empty();
+      const bool leaves = entry.state() == pb::STOPPING && entry.placement_size() > 0;
+      out_.quarantine_.add(pb::Quarantined::JOB, entry.id(), row.flaw, holds || leaves);
+      row.left_out = !holds;
+      if (holds) make_holder(row);
+    }
+  }
+
+  // Deltas keep ids unique.
+  void check_ids_are_unique() {
+    if (readings_.has_unique_ids_) return;
+    absl::flat_hash_set<std::string_view> ids;
+    ids.reserve(static_cast<size_t>(request_.jobs_size()));
     for (int i = 0; i < request_.jobs_size(); ++i) {
       const std::string& id = request_.jobs(i).id();
       if (!id.empty() && !ids.insert(id).second) {
         throw InputError(label_of_job(request_, i), "unique ids", "a duplicate");
       }
-      odd_.clear();
-      read_job(i, rows_.emplace_back(jobs_.emplace_back()));
-      odd.push_back(odd_);
     }
-    const std::span<Row> rows(rows_.begin() + static_cast<std::ptrdiff_t>(finished), rows_.end());
-    for (int i = 0; i < request_.jobs_size(); ++i) {
-      Row& row = rows[static_cast<size_t>(i)];
+    readings_.has_unique_ids_ = true;
+  }
+
+  // A job depends on the listed jobs of which the request has any.
+  void block_dependent_jobs(std::span<Row> rows) {
+    std::unordered_set<std::string_view> ids;
+    for (const pb::Job& job : request_.jobs()) ids.insert(job.id());
+    for (Row& row : rows) {
       if (row.live.phase != Phase::kWaiting) continue;
-      for (const std::string& id : request_.jobs(i).after()) {
-        if (ids.contains(id)) row.job.after.push_back(id);
+      Job& job = readings_.jobs_[static_cast<size_t>(row.request_index)]->job;
+      for (const std::string& id : request_.jobs(row.request_index).after()) {
+        if (!id.empty() && ids.contains(id)) job.after.push_back(id);
       }
-      if (!row.job.after.empty()) row.live.phase = Phase::kBlocked;
-    }
-    enter_placements(rows, odd);
-    for (int i = 0; i < request_.jobs_size(); ++i) {
-      Row& row = rows[static_cast<size_t>(i)];
-      std::string& why = odd[static_cast<size_t>(i)];
-      if (!why.empty()) {
-        const pb::Job& entry = request_.jobs(i);
-        const bool holds = !row.live.parts.empty();
-        const bool leaves = entry.state() == pb::STOPPING && entry.placement_size() > 0;
-        out_.quarantine_.add(pb::Quarantined::JOB, entry.id(), why, holds || leaves);
-        row.left_out = !holds;
-        if (holds) make_holder(row);
-      }
+      if (!job.after.empty()) row.live.phase = Phase::kBlocked;
     }
   }
 
   // Enters what jobs hold: GPUs that they name, then others, then those of stopping jobs, on which
   // no job runs.
-  void enter_placements(std::span<Row> rows, std::vector<std::string>& odd) {
+  void enter_placements(std::span<Row> rows) {
     const auto for_each = [&](bool stopping, const auto& enter) {
-      for (int i = 0; i < request_.jobs_size(); ++i) {
-        const pb::Job& entry = request_.jobs(i);
+      for (Row& row : rows) {
+        const pb::Job& entry = request_.jobs(row.request_index);
         if (entry.state() == pb::WAITING && entry.placement_size() == 0) continue;
-        if ((entry.state() == pb::STOPPING) != stopping) continue;
-        enter(entry, i, rows[static_cast<size_t>(i)].live, odd[static_cast<size_t>(i)]);
+        if ((entry.state() == pb::STOPPING) == stopping) enter(entry, row);
       }
     };
-    for_each(false, [&](const pb::Job& entry, int i, LiveJob& live, std::string& why) {
-      if (why.empty()) why = gpus_.flaw_of_placement(entry);
-      gpus_.claim_named_gpus(i, live.parts);
+    for_each(false, [&](const pb::Job&, Row& row) {
+      if (row.flaw.empty()) row.flaw = row.reading->placement_flaw;
+      gpus_.claim_named_gpus(row.request_index, row.reading->nodes, row.live.parts);
     });
     for (const bool is_odd : {false, true}) {
-      for_each(false, [&](const pb::Job& entry, int i, LiveJob& live, const std::string& why) {
-        if (why.empty() != is_odd) gpus_.claim_unnamed_gpus(i, is_odd, live.parts);
+      for_each(false, [&](const pb::Job& entry, Row& row) {
+        LiveJob& live = row.live;
+        if (row.flaw.empty() != is_odd) {
+          gpus_.claim_unnamed_gpus(row.request_index, row.reading->nodes, is_odd, live.parts);
+        }
         live.pinned = out_.bounds_.is_pinned(entry) || !may_preempt_ ||
                       gpus_.uses_failed_gpus(live.parts) ||
                       (pins_all_ && !out_.bounds_.preempts(entry));
       });
     }
     for (const bool named : {true, false}) {
-      for_each(true, [&](const pb::Job& entry, int i, const LiveJob& live, std::string& why) {
+      for_each(true, [&](const pb::Job& entry, Row& row) {
         if (names_gpus(entry) != named) return;
-        if (why.empty()) why = gpus_.flaw_of_placement(entry);
-        const int64_t until_us = why.empty() ? live.until_us : now_us_ + kOddVacatingUs;
-        const std::string more = gpus_.add_vacating_gpus(i, until_us);
-        if (why.empty()) why = more;
+        if (row.flaw.empty()) row.flaw = row.reading->placement_flaw;
+        const int64_t until_us = row.flaw.empty() ? row.live.until_us : now_us_ + kOddVacatingUs;
+        const std::string more =
+            gpus_.add_vacating_gpus(row.request_index, row.reading->nodes, until_us);
+        if (row.flaw.empty()) row.flaw = more;
       });
     }
   }
 
-  // Makes a row of a job of which only its GPUs are known.
-  void make_holder(Row& row) const {
+  // Gives the row a job of which only its GPUs are known.
+  void make_holder(Row& row) {
     LiveJob& live = row.live;
     int32_t gpus = 0;
     for (const LivePart& part : live.parts) gpus += count_bits(part.mask);
     for (LivePart& part : live.parts) part.group = part.tasks = 0;
-    Job holder;
-    holder.id = row.job.id;
-    holder.submit_us = std::clamp<int64_t>(row.job.submit_us, 0, now_us_);
+    Job& holder = out_.holders_.emplace_back();
+    holder.id = row.job->id;
+    holder.submit_us = std::clamp<int64_t>(row.job->submit_us, 0, now_us_);
     holder.gpus = gpus;
-    holder.user = row.job.user;
-    holder.name = row.job.name;
-    holder.tenant = row.job.tenant;
-    row.job = std::move(holder);
+    holder.user = row.job->user;
+    holder.name = row.job->name;
+    holder.tenant = row.job->tenant;
+    row.job = &holder;
     live = {.phase = Phase::kRunning,
             .since_us = now_us_,
             .started = 1,
@@ -248,88 +248,19 @@ class SnapshotReader {
             .parts = std::move(live.parts)};
   }
 
-  void read_job(int i, Row& row) {
-    const pb::Job& entry = request_.jobs(i);
-    row.request_index = i;
-    // A job without an id, which is set aside, is another one in every snapshot.
-    row.job.id = entry.id().empty() ? "\1" + std::to_string(i) : entry.id();
-    row.queue_rank = entry.queue_rank();
-    check_id(entry.id());
-    // A job may need more GPUs than are up, and waits.
-    const auto most = static_cast<uint32_t>(gpus_.installed_gpus());
-    if (entry.gpus() < 1 || entry.gpus() > most) {
-      odd_ = "expected 1 to " + std::to_string(most) + " GPUs, the size of the cluster, got " +
-             std::to_string(entry.gpus());
-    }
-    row.job.gpus = static_cast<int32_t>(std::min(entry.gpus(), most));
-    row.job.submit_us = past_us("submit_s", entry.submit_s());
-    row.job.user = entry.user();
-    row.job.name = entry.name();
-    if (const std::string flaw = read_job_features(entry, row.job); !flaw.empty()) odd_ = flaw;
-    if (const std::string why = left_to_manager_.why(entry); !why.empty()) odd_ = why;
-    const int64_t limit_us = us("limit_s", entry.limit_s());
-    row.job.limit_us = limit_us > 0 ? limit_us : -1;
-    LiveJob& live = row.live;
-    live.phase = read_phase(entry.state());
-    live.since_us = live.phase == Phase::kWaiting ? row.job.submit_us : now_us_;
-    if (entry.has_since_s()) live.since_us = past_us("since_s", entry.since_s());
-    read_attained(entry, row);
-    if (entry.has_worked_s()) live.worked_us = worked_us(entry.worked_s());
-    const bool timed = live.phase == Phase::kStarting || live.phase == Phase::kStopping;
-    const int64_t until_us = us("until_s", entry.until_s());
-    const int64_t saved_us = us("saved_s", entry.saved_s());
-    live.until_us = timed ? std::max(until_us, now_us_) : live.since_us;
-    live.saved_us = live.phase == Phase::kStopping ? live.until_us : saved_us;
-    if (entry.preemptions() > kMaxRestarts || entry.starts() > kMaxRestarts) {
-      odd_ = "expected at most a million starts and preemptions, got more";
-    }
-    const bool holds = live.phase == Phase::kStarting || live.phase == Phase::kRunning;
-    live.preempted = static_cast<int32_t>(std::min(entry.preemptions(), kMaxRestarts));
-    live.started = static_cast<int32_t>(std::min(entry.starts(), kMaxRestarts));
-    if (live.started == 0) live.started = live.preempted + holds;
-    if (live.phase == Phase::kWaiting && entry.placement_size() > 0) {
-      odd_ = "expected no placement for a waiting job, got '" +
-             shortened(entry.placement(0).node()) + "'";
-    }
-  }
-
-  // A job cannot have run for longer than it has been there. Rounding and two clocks make it seem
-  // so.
-  void read_attained(const pb::Job& entry, Row& row) {
-    LiveJob& live = row.live;
-    live.attained_us = us("attained_s", entry.attained_s());
-    const int64_t there_us = now_us_ - row.job.submit_us;
-    if (live.attained_us > there_us + std::max(kSkewUs, there_us / 100)) {
-      odd_ = "expected attained_s of at most the time since submit_s, got " +
-             shortest_text(entry.attained_s());
-    }
-    live.attained_us = std::min(live.attained_us, there_us);
-    // It may have been suspended since: then it counts as running for what it attained.
-    if (live.phase == Phase::kRunning) {
-      live.since_us = std::max(live.since_us, now_us_ - live.attained_us);
-    }
-  }
-
-  Phase read_phase(pb::JobState state) {
-    constexpr std::pair<pb::JobState, Phase> kPhases[] = {{pb::WAITING, Phase::kWaiting},
-                                                          {pb::STARTING, Phase::kStarting},
-                                                          {pb::RUNNING, Phase::kRunning},
-                                                          {pb::STOPPING, Phase::kStopping}};
-    for (const auto& [known, phase] : kPhases) {
-      if (known == state) return phase;
-    }
-    odd_ = "expected state WAITING, STARTING, RUNNING or STOPPING, got " + std::to_string(state);
-    return Phase::kWaiting;
-  }
-
   static bool names_gpus(const pb::Job& job) {
     return std::ranges::any_of(job.placement(),
                                [](const pb::Piece& piece) { return piece.gpu_ids_size() > 0; });
   }
 
-  ClusterSpec read_cluster(std::vector<int32_t>& spec_index) {
-    ClusterSpec spec;
-    spec.tenants = tenants_.list();
+  // Returns the tables of the cluster. Those of an earlier state are used again if they can only be
+  // the same: GPUs that are down count as long as a job holds them.
+  std::shared_ptr<const ClusterTables> read_cluster() {
+    if (readings_.cluster_ != nullptr) return readings_.cluster_;
+    const int64_t set_aside = out_.quarantine_.count();
+    auto out = std::make_shared<ClusterTables>();
+    ClusterSpec& spec = out->cluster;
+    spec.tenants = nodes_.tenants().list();
     std::unordered_map<std::string, int32_t> types;
     for (int i = 0; i < request_.gpu_types_size(); ++i) {
       const pb::GpuType& entry = request_.gpu_types(i);
@@ -339,8 +270,9 @@ class SnapshotReader {
       }
       spec.types.push_back(read_gpu_type(entry, out_.quarantine_));
     }
-    spec_index.assign(static_cast<size_t>(gpus_.num_nodes()), kNone);
-    for (int32_t i = 0; i < gpus_.num_nodes(); ++i) {
+    out->spec_index.assign(static_cast<size_t>(nodes_.size()), kNone);
+    spec.nodes.reserve(static_cast<size_t>(nodes_.size()));
+    for (int32_t i = 0; i < nodes_.size(); ++i) {
       const int32_t usable = count_bits(gpus_.up_or_held_gpu_mask(i));
       if (usable == 0) continue;
       const auto next = static_cast<int32_t>(spec.types.size());
@@ -349,15 +281,19 @@ class SnapshotReader {
       }
       const auto [type, fresh] = types.try_emplace(request_.nodes(i).gpu_type(), next);
       if (fresh) spec.types.push_back({.name = type->first});
-      spec_index[static_cast<size_t>(i)] = static_cast<int32_t>(out_.node_of_.size());
-      out_.node_of_.push_back(i);
+      out->spec_index[static_cast<size_t>(i)] = static_cast<int32_t>(out->node_of.size());
+      out->node_of.push_back(i);
       Node& node = spec.nodes.emplace_back();
       node.name = request_.nodes(i).name();
       node.gpus = usable;
       node.type = type->second;
-      if (gpus_.has_valid_features(i)) read_node_features(request_.nodes(i), tenants_, node);
+      if (nodes_[i].has_valid_features) {
+        read_node_features(request_.nodes(i), nodes_.tenants(), node);
+      }
     }
-    return spec;
+    out->spec = std::make_unique<SpecTable>(spec);
+    if (!nodes_.any_down() && out_.quarantine_.count() == set_aside) readings_.cluster_ = out;
+    return out;
   }
 
   PreemptionCosts read_costs() const {
@@ -371,28 +307,33 @@ class SnapshotReader {
     return costs;
   }
 
-  void make_tables() {
-    std::vector<int32_t> spec_index;
-    out_.cluster_ = read_cluster(spec_index);
-    out_.spec_table_.emplace_back(out_.cluster_);
-    for (int32_t i = 0; i < gpus_.num_nodes(); ++i) {
+  void list_vacating_gpus(const std::vector<int32_t>& spec_index) {
+    for (int32_t i = 0; i < nodes_.size(); ++i) {
       const int32_t node = spec_index[static_cast<size_t>(i)];
-      for (uint64_t rest = node == kNone ? 0 : gpus_.up_or_held_gpu_mask(i); rest != 0;
-           rest &= rest - 1) {
-        const int64_t until_us = gpus_.until_us(i)[static_cast<size_t>(lowest_set_bit_index(rest))];
+      const GpuTimes* times = node == kNone ? nullptr : gpus_.vacating_until_us(i);
+      if (times == nullptr) continue;
+      for (uint64_t rest = gpus_.up_or_held_gpu_mask(i); rest != 0; rest &= rest - 1) {
+        const int64_t until_us = (*times)[static_cast<size_t>(lowest_set_bit_index(rest))];
         if (until_us <= now_us_) continue;
         out_.vacating_.push_back(
             {{node, gpus_.renumbered_without_gaps(i, rest & -rest)}, until_us});
       }
     }
+  }
+
+  void make_tables() {
+    out_.tables_ = read_cluster();
+    const std::vector<int32_t>& spec_index = out_.tables_->spec_index;
+    list_vacating_gpus(spec_index);
     // Rows are large: their numbers are sorted.
     std::vector<size_t> order;
     order.reserve(rows_.size());
     for (size_t i = 0; i < rows_.size(); ++i) {
       if (!rows_[i].left_out) order.push_back(i);
     }
-    std::ranges::stable_sort(order, {}, [this](size_t i) { return rows_[i].job.submit_us; });
+    std::ranges::stable_sort(order, {}, [this](size_t i) { return rows_[i].job->submit_us; });
     out_.request_index_.reserve(order.size());
+    out_.jobs_.reserve(order.size());
     for (const size_t i : order) {
       Row& row = rows_[i];
       row.live.job = static_cast<int32_t>(out_.request_index_.size());
@@ -403,15 +344,17 @@ class SnapshotReader {
       // Tasks without GPUs, on a node whose GPUs are all down.
       std::erase_if(row.live.parts, [](const LivePart& part) { return part.node == kNone; });
       out_.request_index_.push_back(row.request_index);
+      out_.jobs_.push_back(row.job);
     }
-    take_jobs(order);
     // Finished jobs in the order of their ends, waiting ones in queue order.
     std::ranges::stable_sort(order, [this](size_t i, size_t k) {
       const Row &a = rows_[i], &b = rows_[k];
       const bool a_done = a.live.phase == Phase::kDone, b_done = b.live.phase == Phase::kDone;
       if (a_done != b_done) return a_done;
-      if (a_done) return a.end_us < b.end_us;
-      if (a.queue_rank != b.queue_rank) return a.queue_rank < b.queue_rank;
+      if (a_done) return a.live.since_us < b.live.since_us;
+      if (a.reading->queue_rank != b.reading->queue_rank) {
+        return a.reading->queue_rank < b.reading->queue_rank;
+      }
       return a.live.since_us < b.live.since_us;
     });
     out_.live_.reserve(order.size());
@@ -420,37 +363,33 @@ class SnapshotReader {
     out_.allows_ = {.preempt = may_preempt_, .move = may_preempt_};
   }
 
-  // Moves the jobs of these rows to the snapshot, at once if they lie in this order.
-  void take_jobs(const std::vector<size_t>& order) {
-    if (order.size() == jobs_.size() && std::ranges::is_sorted(order)) {
-      out_.jobs_ = std::move(jobs_);
-      return;
-    }
-    out_.jobs_.reserve(order.size());
-    for (const size_t i : order) out_.jobs_.push_back(std::move(rows_[i].job));
-  }
-
-  static constexpr uint32_t kMaxRestarts = 1'000'000;
-  static constexpr int64_t kSkewUs = 2'000'000;          // between two clocks
   static constexpr int64_t kOddVacatingUs = 60'000'000;  // of a job that does not say when
 
   const pb::DecideRequest& request_;
   Snapshot& out_;
+  SnapshotReadings& readings_;
   const int64_t now_us_;
-  const JobsLeftToManager left_to_manager_;
-  const SnapshotTenants tenants_;
+  const NodeTable& nodes_;
+  JobReader jobs_;
   GpuLedger gpus_;
   bool may_preempt_ = true;
   bool pins_all_ = false;
-  std::string odd_;        // what makes no sense in the record being read; "": nothing
   std::vector<Row> rows_;  // finished jobs, then those of the request
-  std::vector<Job> jobs_;  // by row
 };
 
-Snapshot::Snapshot(const pb::DecideRequest& request, PreemptionBounds bounds)
-    : request_(request), bounds_(std::move(bounds)) {
-  SnapshotReader(request, *this).read();
+Snapshot::Snapshot(const pb::DecideRequest& request, PreemptionBounds bounds,
+                   SnapshotReadings* readings)
+    : request_(request),
+      bounds_(std::move(bounds)),
+      own_readings_(readings == nullptr ? std::make_unique<SnapshotReadings>() : nullptr) {
+  SnapshotReader(request, *this, readings == nullptr ? *own_readings_ : *readings).read();
 }
+
+Snapshot::~Snapshot() = default;
+
+const ClusterSpec& Snapshot::cluster() const { return tables_->cluster; }
+
+const SpecColumns& Snapshot::spec() const { return tables_->spec->columns(); }
 
 void Snapshot::write(const SnapshotState& state, const Plan& plan,
                      pb::DecideResponse& response) const {
@@ -470,8 +409,9 @@ void Snapshot::write(const SnapshotState& state, const Plan& plan,
     for (int32_t i = 0; i < edit.num_pieces; ++i) {
       const Piece& p = plan.pieces[static_cast<size_t>(edit.first_piece + i)];
       pb::Piece& piece = *action.add_pieces();
-      if (p.node >= 0 && p.node < static_cast<int32_t>(node_of_.size())) {
-        piece.set_node(request_.nodes(node_of_[static_cast<size_t>(p.node)]).name());
+      const std::vector<int32_t>& node_of = tables_->node_of;
+      if (p.node >= 0 && p.node < static_cast<int32_t>(node_of.size())) {
+        piece.set_node(request_.nodes(node_of[static_cast<size_t>(p.node)]).name());
       }
       piece.set_gpus(static_cast<uint32_t>(p.gpus));
       if (!has_groups) continue;
@@ -486,12 +426,13 @@ void Snapshot::write(const SnapshotState& state, const Plan& plan,
 }
 
 std::vector<Piece> Snapshot::placement_of(const pb::Action& action) const {
+  const std::vector<int32_t>& node_of = tables_->node_of;
   std::vector<Piece> out;
   for (const pb::Piece& entry : action.pieces()) {
     const auto named = [&](int32_t n) { return request_.nodes(n).name() == entry.node(); };
-    const auto it = std::ranges::find_if(node_of_, named);
-    if (it == node_of_.end()) return {};
-    out.push_back({static_cast<int32_t>(it - node_of_.begin()), static_cast<int32_t>(entry.gpus()),
+    const auto it = std::ranges::find_if(node_of, named);
+    if (it == node_of.end()) return {};
+    out.push_back({static_cast<int32_t>(it - node_of.begin()), static_cast<int32_t>(entry.gpus()),
                    static_cast<int32_t>(entry.group()), static_cast<int32_t>(entry.tasks())});
   }
   return out;

@@ -3,12 +3,16 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "env/cluster/spec.h"
 #include "env/sim/rules/restore.h"
-#include "env/sim/state/tables.h"
+#include "env/sim/state/columns.h"
 #include "env/sim/view/plan.h"
+#include "env/trace/core/job.h"
 #include "serving/snapshot/messages.h"
 #include "serving/snapshot/preemption_bounds.h"
 #include "serving/snapshot/quarantine.h"
@@ -24,6 +28,8 @@ inline constexpr int kMaxAllowed = 16;
 inline constexpr size_t kMaxIdBytes = 1024;  // length of an id or name
 inline constexpr double kMaxSeconds = 1e10;
 
+struct ClusterTables;
+class SnapshotReadings;
 class SnapshotState;
 
 class Snapshot {
@@ -36,8 +42,11 @@ class Snapshot {
 
   // Sets invalid records aside: waiting jobs are left out; jobs that hold GPUs keep them and are
   // not preempted. Throws InputError if the request contradicts itself, as by two jobs on one GPU.
-  // Requires: `request` outlives the snapshot and does not change.
-  explicit Snapshot(const pb::DecideRequest& request, PreemptionBounds bounds = {});
+  // `readings`: those of the state before, which are brought up to date; null: the whole request is
+  // read. Requires: `request` and the readings outlive the snapshot and do not change.
+  explicit Snapshot(const pb::DecideRequest& request, PreemptionBounds bounds = {},
+                    SnapshotReadings* readings = nullptr);
+  ~Snapshot();
   Snapshot(const Snapshot&) = delete;
 
   int64_t now_us() const { return now_us_; }
@@ -47,13 +56,13 @@ class Snapshot {
   const Quarantine& quarantine() const { return quarantine_; }
 
   // Returns the cluster without GPUs which are down and not in use.
-  const ClusterSpec& cluster() const { return cluster_; }
-  const SpecColumns& spec() const { return spec_table_[0].columns(); }
+  const ClusterSpec& cluster() const;
+  const SpecColumns& spec() const;
   bool has_usable_gpus() const { return spec().total_gpus > 0; }
   const std::vector<VacatingGpu>& vacating_gpus() const { return vacating_; }
 
   // Returns all jobs by rising submit time. A job's index is called its row.
-  const std::vector<Job>& jobs() const { return jobs_; }
+  const std::vector<const Job*>& jobs() const { return jobs_; }
   // Returns finished jobs by end time, then jobs that hold GPUs or stop, then waiting jobs in the
   // order of the queue. LiveJob::job is an index in jobs().
   const std::vector<LiveJob>& live_jobs() const { return live_; }
@@ -72,18 +81,17 @@ class Snapshot {
  private:
   const pb::DecideRequest& request_;
   const PreemptionBounds bounds_;
+  std::unique_ptr<SnapshotReadings> own_readings_;  // null: the readings are of the caller
   Quarantine quarantine_;
   int64_t now_us_ = 0;
-  std::vector<int32_t> node_of_;        // index of a node in the request, by its index in the spec
   std::vector<int32_t> request_index_;  // by row
-  std::vector<Job> jobs_;
+  std::vector<const Job*> jobs_;
+  std::deque<Job> holders_;  // jobs of which only their GPUs are known
   std::vector<LiveJob> live_;
   std::vector<VacatingGpu> vacating_;
   PreemptionCosts costs_;
   AllowedActions allows_;
-  ClusterSpec cluster_;
-  // Empty until the whole request has been read, then a single table.
-  std::vector<SpecTable> spec_table_;
+  std::shared_ptr<const ClusterTables> tables_;
 
   friend class SnapshotReader;
 };
