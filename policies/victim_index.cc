@@ -19,7 +19,7 @@ bool VictimIndex::is_index_available(const View& view, PlacementRule placement) 
 }
 
 // GPUs that one node may have to give: all of its own, or all of a job. Bit i: i + 1 GPUs.
-uint64_t VictimIndex::job_sizes_mask(const View& view) {
+uint64_t VictimIndex::indexed_sizes_mask(const View& view) {
   const int32_t max_gpus = view.spec().max_node_gpus;
   uint64_t sizes = uint64_t{1} << (max_gpus - 1);
   for (int32_t k = 0; k < view.num_request_classes(); ++k) {
@@ -32,7 +32,7 @@ uint64_t VictimIndex::job_sizes_mask(const View& view) {
 size_t VictimIndex::bytes(const View& view, PlacementRule placement) {
   if (!is_index_available(view, placement)) return 0;
   const int32_t nodes = view.spec().num_nodes;
-  const auto sizes = static_cast<int32_t>(std::popcount(job_sizes_mask(view)));
+  const auto sizes = static_cast<int32_t>(std::popcount(indexed_sizes_mask(view)));
   return BumpAllocator::bytes<uint64_t>(1) +
          static_cast<size_t>(sizes) * LinearKeyTreap::bytes(nodes) +
          BumpAllocator::bytes<uint8_t>(int64_t{sizes} * nodes) +
@@ -48,7 +48,7 @@ VictimIndex::VictimIndex(const View& view, PlacementRule placement, const Linear
   // The sizes never change and there are many classes: they are computed once.
   uint64_t* sizes = bump.allocate<uint64_t>(1);
   const bool made = *sizes != 0;
-  if (!made) *sizes = job_sizes_mask(view);
+  if (!made) *sizes = indexed_sizes_mask(view);
   for (uint64_t rest = *sizes; rest != 0; rest &= rest - 1) {
     sizes_.push_back(1 + std::countr_zero(rest));
     by_size_.emplace_back(nodes, bump);

@@ -53,7 +53,7 @@ class VictimIndex {
                     std::vector<RankedJob>& victims);
 
  private:
-  static uint64_t job_sizes_mask(const View& view);
+  static uint64_t indexed_sizes_mask(const View& view);
   void refresh(int32_t node);
   void list_holders(int32_t node);
   int32_t node_of(int32_t gpu) const;

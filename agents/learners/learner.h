@@ -36,7 +36,7 @@ struct SampledAction {
 };
 
 // Settings of job-aware exploration (Bao et al., Harmony, INFOCOM 2019; Peng et al., DL2, 2021).
-struct ExploreConfig {
+struct JobAwareExplorationConfig {
   double explore = 0;
 
   void fields(FieldList& f) {

@@ -14,7 +14,7 @@ struct ReplayConfig {
   int batch_size = 4'096;
   int num_steps = 16;
   int n_step = 4;
-  ExploreConfig explore;
+  JobAwareExplorationConfig explore;
 
   void fields(FieldList& f);
   Learner::Requirements requirements() const;

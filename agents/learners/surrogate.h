@@ -16,7 +16,7 @@ struct SurrogateConfig {
   double clip_coef = 0.2;
   double ent_coef = 1e-3;
   double expert_kl_coef = 0;
-  ExploreConfig explore;
+  JobAwareExplorationConfig explore;
 
   void fields(FieldList& f) {
     f("clip_coef", clip_coef, 0.0, 1.0,

@@ -34,10 +34,10 @@ struct SurvivalPriorityIndex {
   explicit SurvivalPriorityIndex(const Config& c)
       : config(c), keep_us(static_cast<int64_t>(c.keep_s * 1e6)) {}
   static size_t bytes(const View& view) {
-    return Survival::bytes(view) + BumpAllocator::bytes<CachedValue>(view.num_slots());
+    return Survival::bytes(view) + BumpAllocator::bytes<CachedIndex>(view.num_slots());
   }
 
-  struct CachedValue {
+  struct CachedIndex {
     int64_t at_us, attained_us;
     double seconds;  // 0: unknown
   };
@@ -65,11 +65,11 @@ struct SurvivalPriorityIndex {
         : source_(source),
           view_(view),
           survival_(view, bump, kAttained),
-          cache_(bump.allocate<CachedValue>(view.num_slots())) {}
+          cache_(bump.allocate<CachedIndex>(view.num_slots())) {}
 
     double seconds(int32_t slot) {
       if (source_.keep_us == 0) return compute(slot);
-      CachedValue& cached = cache_[slot];
+      CachedIndex& cached = cache_[slot];
       if (is_stale(slot, cached)) cached = {view_.now_us(), attained_us(slot), compute(slot)};
       return cached.seconds;
     }
@@ -83,7 +83,7 @@ struct SurvivalPriorityIndex {
       }
     }
 
-    bool is_stale(int32_t slot, const CachedValue& cached) const {
+    bool is_stale(int32_t slot, const CachedIndex& cached) const {
       return cached.seconds == 0 || view_.now_us() - cached.at_us > source_.keep_us ||
              (attained_us(slot) - cached.attained_us) * kStaleDivisor > cached.attained_us;
     }
@@ -106,7 +106,7 @@ struct SurvivalPriorityIndex {
     const SurvivalPriorityIndex& source_;
     const View& view_;
     Survival survival_;
-    CachedValue* cache_;  // (S)
+    CachedIndex* cache_;  // (S)
   };
 
   Config config;

@@ -32,7 +32,7 @@ struct Action {
   int32_t kind = 0, index = 0;  // the agent's own numbers, from actions() to apply()
   float prior = 0;              // logit to which a network adds its score
   bool legal = true;            // false: the action is described, but cannot be chosen
-  bool explore = false;         // exploration tries the action, see ExploreConfig
+  bool explore = false;         // exploration tries the action, see JobAwareExplorationConfig
 
   bool is_noop() const { return kind == kNoOp; }
 };

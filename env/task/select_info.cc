@@ -13,7 +13,7 @@ struct Config {
   void fields(FieldList& f) {
     f("placement", placement, {std::begin(kPlacementRuleNames), std::end(kPlacementRuleNames)},
       "placement rule");
-    f("tick_s", tick_s, 1.0, 1e6, "interval between decisions while no job runs, in seconds");
+    f("tick_s", tick_s, 1.0, 1e6, "seconds to the next decision if jobs wait and none runs");
   }
 };
 

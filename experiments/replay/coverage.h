@@ -1,9 +1,9 @@
 // Measures how often the intervals of the run-time predictor (env/predict/survival.h) cover the
 // truth. While a policy runs, each job's predicted interval of time left is recorded and compared
-// with the true time when the job ends. Predictions are rounded to a minute. If many jobs end at
-// one moment, as at a time limit, an end counts as covered by the share of the predicted mass of
-// that moment in the interval (Czado, Gneiting and Held, "Predictive model assessment for count
-// data", Biometrics 2009). Jobs that never end are left out.
+// with the true time when the job ends. An end counts as covered by the share of the mass predicted
+// within 60 s of it that lies in the interval, since many jobs end at one moment, as at a time
+// limit (Czado, Gneiting and Held, "Predictive model assessment for count data", Biometrics 2009).
+// Jobs that never end are left out.
 #pragma once
 
 #include <array>

@@ -10,7 +10,7 @@ nlohmann::ordered_json seconds_json(WideUs us) {
   return static_cast<double>(us) / 1e6;
 }
 
-nlohmann::ordered_json cluster_json(const ClusterSpec& cluster) {
+nlohmann::ordered_json cluster_summary_json(const ClusterSpec& cluster) {
   nlohmann::ordered_json types = nlohmann::ordered_json::array();
   for (size_t t = 0; t < cluster.types.size(); ++t) {
     int64_t gpus = 0;

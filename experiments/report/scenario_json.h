@@ -7,7 +7,7 @@
 
 namespace yard::sim {
 
-nlohmann::ordered_json cluster_json(const ClusterSpec& cluster);
+nlohmann::ordered_json cluster_summary_json(const ClusterSpec& cluster);
 nlohmann::ordered_json trace_json(const Scenario& scenario);
 
 // Returns microseconds as a JSON number of seconds; an integer if the seconds have no fraction.

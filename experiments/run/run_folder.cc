@@ -180,7 +180,7 @@ RunFolder RunFolder::open(const fs::path& path) {
     for (const Json& trace : run.at("traces")) {
       info.traces.push_back({trace.at("source"), trace.at("sha256"), trace.at("used_as")});
     }
-    run.at("resumed").get_ref<const Json::array_t&>();  // continue_run() appends to it
+    run.at("resumed").get_ref<const Json::array_t&>();  // mark_resumed() appends to it
   } catch (const Json::exception& error) {
     throw InputError(file.string(), "the record of a run", json_error_text(error));
   }
@@ -194,7 +194,7 @@ RunFolder RunFolder::open(const fs::path& path) {
                                   MetricsCsv(path / "metrics.csv"), std::nullopt}));
 }
 
-void RunFolder::continue_run() {
+void RunFolder::mark_resumed() {
   impl_->active = true;
   impl_->run["resumed"].push_back(
       {{"at", utc_now()}, {"release", release_version()}, {"commit", source_commit()}});

@@ -45,12 +45,12 @@ class RunFolder {
   static RunFolder create(const std::filesystem::path& path, const Config& config,
                           const RunInfo& info);
 
-  // Locks an existing run folder, which is not modified until continue_run(). Throws InputError if
+  // Locks an existing run folder, which is not modified until mark_resumed(). Throws InputError if
   // `path` is no run folder or another process writes the folder.
   static RunFolder open(const std::filesystem::path& path);
 
   // Sets the run's state to running again. Requires: this object was returned by open().
-  void continue_run();
+  void mark_resumed();
 
   RunFolder(RunFolder&&) noexcept;
   // Sets the state of an unfinished run to interrupted if a signal came, and to failed otherwise.

@@ -38,7 +38,8 @@ struct PooledResult {
   Estimate improvement;
 };
 
-// Requires: at least one cell; equal S in all; equal B in all cells of a window.
+// Requires: at least one cell; as many training seeds in all cells; as many blocks in all cells of
+// a window.
 PooledResult pool(std::vector<PooledCell> cells, const Rng& rng);
 // Returns PooledResult::ratio alone.
 Estimate pooled_ratio(std::vector<PooledCell> cells);

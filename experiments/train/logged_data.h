@@ -49,7 +49,7 @@ class LoggedData final : public TrainingData {
   ValidationResult validate(const Checkpoint& checkpoint) const override {
     return {1 - agreement_of(checkpoint, held_out_).agreement_share()};
   }
-  ReportedScore to_reported_score(double score) const override { return {"agreement", 1 - score}; }
+  NamedScore to_reported_score(double score) const override { return {"agreement", 1 - score}; }
   std::string score_description(const std::string&) const override {
     return "share of the log's held-out actions that it reproduces";
   }

@@ -98,7 +98,7 @@ class Session {
       const TrainingData::ValidationResult result = validate(trained, agent_.checkpoint(trained));
       if (update == 0) untrained_ = result.log_ratios;
       latest_ = gain_over_untrained(result);
-      const TrainingData::ReportedScore reported = training_data_->to_reported_score(result.score);
+      const TrainingData::NamedScore reported = training_data_->to_reported_score(result.score);
       run_->log(
           fmt::format("update {}: validation {} {:.5f}{}", update, reported.name, reported.value,
                       latest_ ? ", ratio to the untrained network " + text_of(*latest_) : ""));
@@ -113,13 +113,12 @@ class Session {
       write_metrics(stats);
       if (stats.update > 0) {
         const double score = trainer_->latest_score();
-        const TrainingData::ReportedScore latest = training_data_->to_reported_score(score);
+        const TrainingData::NamedScore latest = training_data_->to_reported_score(score);
         // A score of 0 means no validation yet, except for a clone: there it is full agreement.
         const bool is = std::isfinite(score) && (score > 0 || latest.name == "agreement");
         return line.show(stats, is ? fmt::format("{} {:.4f}", latest.name, latest.value) : "-");
       }
-      const TrainingData::ReportedScore reported =
-          training_data_->to_reported_score(stats.validation);
+      const TrainingData::NamedScore reported = training_data_->to_reported_score(stats.validation);
       line.note(fmt::format(
           "update 0, the untrained network with the same sampling of actions: {} {:.4f} ({})",
           reported.name, reported.value, training_data_->score_description(agent_.expert_name())));
@@ -213,7 +212,7 @@ class Session {
                        std::to_string(setup_.loop.updates));
     }
     if (!is_rank0_) return;
-    run_->continue_run();
+    run_->mark_resumed();
     // The row of update 0 is written before update 1 completes.
     run_->drop_metrics_after(trainer_->update() > 0 ? trainer_->update() : -1);
     run_->log(fmt::format("resumed after update {}", trainer_->update()));
@@ -222,7 +221,7 @@ class Session {
 
   Checkpoint scored(const TrainingResult& trained, int update, double score) const {
     Checkpoint out = agent_.checkpoint(trained);
-    const TrainingData::ReportedScore reported = training_data_->to_reported_score(score);
+    const TrainingData::NamedScore reported = training_data_->to_reported_score(score);
     nlohmann::ordered_json scores = {{"validation_" + reported.name, reported.value},
                                      {"update", update}};
     // The untrained network's score is known from its own validation on.
@@ -249,7 +248,7 @@ class Session {
     }
     for (const auto& [name, value] : s.metrics) row.emplace_back("losses/" + name, value);
     if (s.validation > 0) {
-      const TrainingData::ReportedScore reported = training_data_->to_reported_score(s.validation);
+      const TrainingData::NamedScore reported = training_data_->to_reported_score(s.validation);
       row.emplace_back("validation/" + reported.name, reported.value);
       if (latest_) {
         row.emplace_back("validation/ratio_untrained", latest_->ratio);

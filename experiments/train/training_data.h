@@ -39,11 +39,11 @@ class TrainingData {
   }
 
   // A score as reported: "ratio", with the value of validate(), or "agreement".
-  struct ReportedScore {
+  struct NamedScore {
     std::string name;
     double value;
   };
-  virtual ReportedScore to_reported_score(double score) const { return {"ratio", score}; }
+  virtual NamedScore to_reported_score(double score) const { return {"ratio", score}; }
 
   // Describes the reported score: "mean JCT over that of las on 3 validation windows". `heuristic`:
   // the name of the policy which validation compares with.

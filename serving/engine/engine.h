@@ -114,8 +114,9 @@ class Engine {
   // Answers the request at the latest a few milliseconds before its deadline, if possible.
   void submit(IncomingRequest request);
 
-  // Answers all pending requests now, and later requests as soon as they arrive.
-  void answer_all_now() { alarm_.run_all_now(); }
+  // From now on, the deadline of every request counts as past: its answer is the fallback's if
+  // there is one, else no action. For the end of the server.
+  void expire_all_deadlines() { alarm_.run_all_now(); }
 
   int num_stuck() const {
     return policies_.num_stuck() + heuristics_.num_stuck() + aside_.num_stuck();

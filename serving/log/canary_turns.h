@@ -14,7 +14,8 @@ struct CanaryOptions {
   // Decisions of versions with another digest are left out.
   std::string candidate_digest, current_digest;
   double from_unix_s = 0;  // earlier decisions are left out, by the server's clock
-  double settle_s = 0;     // left out at the start of each turn, which shows the previous version
+  double settle_s =
+      0;  // not counted at the start of each turn, whose jobs the previous version left
 };
 
 struct CanaryTurns {

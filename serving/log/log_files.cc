@@ -87,7 +87,7 @@ int LogFileWriter::append(std::string_view frame) {
     close();
   }
   if (fd_ < 0) {
-    if (const int error = open_next()) return error;
+    if (const int error = begin_next_file()) return error;
   }
   return write(frame);
 }
@@ -104,7 +104,7 @@ int LogFileWriter::sync() {
 }
 
 // Deletes a file whose head cannot be written; else a full disk would collect empty files.
-int LogFileWriter::open_next() {
+int LogFileWriter::begin_next_file() {
   std::string path;
   do {
     path = folder_ / fmt::format("{}{:08}{}", kPrefix, last_number_ + 1, kSuffix);

@@ -48,7 +48,8 @@ class LogFileWriter {
   uint64_t bytes() const { return bytes_; }  // size of all files
 
  private:
-  int open_next();
+  // These return 0, or the errno on failure.
+  int begin_next_file();
   int make_room(uint64_t bytes);
   int write(std::string_view frame);
   void close();

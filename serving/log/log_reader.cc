@@ -19,7 +19,7 @@ LogReader::LogReader(const fs::path& path) {
   }
 }
 
-bool LogReader::open_next() {
+bool LogReader::open_next_file() {
   while (next_file_ < files_.size()) {
     const fs::path& path = files_[next_file_++].path;
     head_.Clear();
@@ -36,7 +36,7 @@ bool LogReader::open_next() {
 
 bool LogReader::next() {
   std::string bytes;
-  while (file_ || open_next()) {
+  while (file_ || open_next_file()) {
     switch (file_->next(bytes)) {
       case TfrecordReader::FrameStatus::kWhole:
         if (take(bytes)) return true;

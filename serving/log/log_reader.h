@@ -60,7 +60,7 @@ class LogReader {
   static std::default_sentinel_t end() { return {}; }
 
  private:
-  bool open_next();
+  bool open_next_file();
   bool take(const std::string& bytes);
   void note(uint64_t& count, const std::string& expected, const std::string& got);
 

@@ -42,15 +42,15 @@ Credentials::Credentials(const CredentialOptions& options)
       admin_read_(open_tokens("--admin-read-token-file", options.admin_read_token_file)),
       metrics_(open_tokens("--metrics-token-file", options.metrics_token_file)) {}
 
-void Credentials::require_protected_address(const std::string& option,
-                                            const std::string& address) const {
+void Credentials::require_tls_unless_local(const std::string& option,
+                                           const std::string& address) const {
   if (certificates_ != nullptr || options_.insecure || is_local(option, address)) return;
   throw InputError(option, "a loopback address, a Unix socket, or TLS by --tls-cert and --tls-key",
                    "'" + address + "' without TLS (--insecure allows it)");
 }
 
 void Credentials::require_protected_probes_address(const std::string& address) const {
-  if (options_.probes_tls != ProbesTls::kOff) return require_protected_address("--probes", address);
+  if (options_.probes_tls != ProbesTls::kOff) return require_tls_unless_local("--probes", address);
   if (metrics_ == nullptr || options_.insecure || is_local("--probes", address)) return;
   throw InputError("--probes", "TLS for the tokens of --metrics-token-file",
                    "'" + address + "' with --probes-tls off (--insecure allows it)");

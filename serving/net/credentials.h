@@ -36,7 +36,7 @@ class Credentials {
 
   // Throws InputError if callers on other machines could reach a port in plain text without
   // `insecure`.
-  void require_protected_address(const std::string& option, const std::string& address) const;
+  void require_tls_unless_local(const std::string& option, const std::string& address) const;
   void require_protected_probes_address(const std::string& address) const;
 
   // Null: no TLS.

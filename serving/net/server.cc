@@ -86,9 +86,9 @@ std::vector<ModelCatalog::ModelOptions> all_models(const ServerOptions& given) {
 
 std::unique_ptr<Credentials> checked(const ServerOptions& given) {
   auto out = std::make_unique<Credentials>(given.credentials);
-  out->require_protected_address("--listen", given.listen);
-  if (!given.admin.empty()) out->require_protected_address("--admin", given.admin);
-  if (!given.http.empty()) out->require_protected_address("--http", given.http);
+  out->require_tls_unless_local("--listen", given.listen);
+  if (!given.admin.empty()) out->require_tls_unless_local("--admin", given.admin);
+  if (!given.http.empty()) out->require_tls_unless_local("--http", given.http);
   if (!given.probes.empty()) out->require_protected_probes_address(given.probes);
   return out;
 }
@@ -236,7 +236,7 @@ struct Server::Impl {
     // gRPC waits for every call, also for one whose policy hangs and whose budget is an hour.
     const std::jthread hurry([this, left](const std::stop_token& over) {
       wait(over, left());
-      engine.answer_all_now();
+      engine.expire_all_deadlines();
     });
     main->stop(left());
     if (http != nullptr) http->stop(left());

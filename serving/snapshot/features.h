@@ -45,7 +45,8 @@ std::string flaw_of_node_features(const pb::Node& entry, const SnapshotTenants& 
 // Requires: no flaw.
 void read_node_features(const pb::Node& entry, const SnapshotTenants& tenants, Node& node);
 
-// Finds jobs that ask for certain nodes, which the cluster manager supports and policies do not.
+// Finds jobs that may not run on all nodes, or share their nodes with no other job. The cluster
+// manager heeds this, policies do not.
 class JobsLeftToManager {
  public:
   // Requires: the request outlives the object.

@@ -156,6 +156,21 @@ std::string end_of(const std::string& text) {
   return text.size() <= kLength ? text : "...\n" + text.substr(text.size() - kLength);
 }
 
+// Waits until no connection of another program holds a port which pages print.
+constexpr const char* kWaitForPorts = R"sh(
+free='
+import socket
+for port in 50051, 50052, 50053, 50361:
+    s = socket.socket()
+    s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    s.bind(("127.0.0.1", port))
+'
+for i in $(seq 90); do
+  python3 --version >/dev/null 2>&1 && ! python3 -c "$free" 2>/dev/null || break
+  sleep 1
+done
+)sh";
+
 // Runs the script in the current folder. Returns what it printed.
 std::string expect_runs(const std::string& page, const Script& script, int limit_s = kTimeLimitS) {
   for (const std::string& invalid : script.invalid) ADD_FAILURE() << invalid;
@@ -165,8 +180,9 @@ std::string expect_runs(const std::string& page, const Script& script, int limit
   const bool serves = text.find("yardmaster serve") != text.npos;
   const std::string lock =
       serves ? "flock -o /tmp/yard-doc-server-" + std::to_string(::getuid()) + " " : "";
-  const Result ran =
-      shell(lock + "timeout -k 10 " + std::to_string(limit_s) + " bash page.sh 2>&1");
+  write_file_atomic("wait.sh", serves ? kWaitForPorts : "");
+  const Result ran = shell(lock + "bash -c '. ./wait.sh; exec timeout -k 10 " +
+                           std::to_string(limit_s) + " bash page.sh' 2>&1");
   if (ran.code == 0) return ran.out;
   const std::string place = fs::exists("failed") ? read_file("failed") : " no command failed\n";
   ADD_FAILURE() << page << ":" << place << "exit code " << ran.code << ", output:\n"
@@ -439,7 +455,6 @@ INSTANTIATE_TEST_SUITE_P(Pages, DocCommandsBeside, ::testing::ValuesIn(pages_bes
                            return as_name(of.param.page + "_" + of.param.need);
                          });
 
-// A block that no test runs would be a mistake.
 TEST(DocCommandsScript, EveryBlockIsRun) {
   for (const std::string& page : pages()) {
     for (const CodeBlock& block : read_markdown(page).blocks) {

@@ -150,7 +150,7 @@ TEST_F(RunFolderTest, OpeningChangesNothingUntilResumed) {
     EXPECT_THAT(refusal([&] { RunFolder::open(path_); }), HasSubstr("no other process"));
   }
   EXPECT_EQ(read_file(path_ / "run.json"), before);
-  RunFolder::open(path_).continue_run();
+  RunFolder::open(path_).mark_resumed();
   EXPECT_EQ(run_json()["state"], "failed") << "left without an end";
   EXPECT_EQ(run_json()["resumed"].size(), 1u);
 }
@@ -185,7 +185,7 @@ TEST_F(RunFolderTest, ResumingDropsRowsAfterTheCheckpoint) {
   std::ofstream(path_ / "metrics.csv", std::ios::app) << "4,0.";
   {
     RunFolder run = RunFolder::open(path_);
-    run.continue_run();
+    run.mark_resumed();
     EXPECT_EQ(run_json()["state"], "running");
     EXPECT_EQ(run.info().seed, 7u);
     EXPECT_EQ(run.info().traces.size(), 2u);

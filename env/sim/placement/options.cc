@@ -13,7 +13,7 @@ std::vector<PlacementOption> PlacementOptions::of(int32_t slot, const AllowedOpt
   slot_ = slot;
   gpus_ = view_.gpus(slot);
   if (!view_.holds_gpus(slot) && !view_.within_tenant_limit(slot)) return std::move(options_);
-  if (!requests_whole_gpus_only(slot) || gpus_ == 0) {
+  if (!requests_nothing_but_whole_gpus(slot) || gpus_ == 0) {
     add_anywhere();
     if (options_.empty() && limits.stop) add_preempting_for_tasks();
     return std::move(options_);
@@ -214,7 +214,7 @@ void PlacementOptions::add_preempting(int32_t type) {
       Room room{m, {}};
       const bool taken = std::ranges::count(but, m, &Piece::node) > 0;
       if (taken) continue;
-      const bool makes_room = requests_whole_gpus_only(slot_)
+      const bool makes_room = requests_nothing_but_whole_gpus(slot_)
                                   ? find_victims_on_node(m, gpus, room.victims)
                                   : find_victims_for_task(m, room.victims);
       if (makes_room) out.push_back(std::move(room));
@@ -229,7 +229,8 @@ void PlacementOptions::add_preempting(int32_t type) {
     }
   };
   int32_t left = gpus_;
-  const int32_t part = requests_whole_gpus_only(slot_) ? node_gpus : view_.task_need(slot_, 0).gpus;
+  const int32_t part =
+      requests_nothing_but_whole_gpus(slot_) ? node_gpus : view_.task_need(slot_, 0).gpus;
   if (left >= part) {
     std::vector<Room> full = rooms(part, {});
     const auto wanted = static_cast<size_t>(left / part);
@@ -311,7 +312,7 @@ bool PlacementOptions::find_moves_off_node(int32_t node, int32_t gpus,
   int32_t there = free_gpus_on(node);
   for (const NodeOccupant& one : throughput_model_.occupants(node)) {
     const bool alone = one.gpus == view_.gpus(one.slot);
-    if (one.slot != slot_ && alone && requests_whole_gpus_only(one.slot) &&
+    if (one.slot != slot_ && alone && requests_nothing_but_whole_gpus(one.slot) &&
         predicates_.movable(one.slot))
       may.push_back(one);
   }

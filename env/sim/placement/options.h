@@ -75,13 +75,14 @@ class PlacementOptions {
   void add_anywhere();
   void compute_costs(PlacementOption& option);
   bool may_preempt(int32_t slot) const {
-    const bool fits = requests_whole_gpus_only(slot) ||
-                      (!requests_whole_gpus_only(slot_) && no_task_requests_gpu_share(slot));
+    const bool fits = requests_nothing_but_whole_gpus(slot) ||
+                      (!requests_nothing_but_whole_gpus(slot_) && no_task_requests_gpu_share(slot));
     return slot != slot_ && fits && predicates_.preemptible_for(slot, slot_);
   }
-  // Returns whether the job requests only whole GPUs.
-  bool requests_whole_gpus_only(int32_t slot) const {
-    return !view_.shaped(slot) || view_.requests_whole_gpus_only(slot);
+  // Returns whether the job requests nothing but whole GPUs: no cores or memory, one group of
+  // tasks.
+  bool requests_nothing_but_whole_gpus(int32_t slot) const {
+    return !view_.shaped(slot) || view_.requests_nothing_but_whole_gpus(slot);
   }
   // Returns whether no task of a job with role groups shares a GPU.
   bool no_task_requests_gpu_share(int32_t slot) const;

@@ -139,9 +139,9 @@ ThroughputModel::PlacementTopology ThroughputModel::placement_topology(
   return out;
 }
 
-LinkTraffic ThroughputModel::link_traffic(int32_t slot, std::span<const Piece> pieces,
-                                          const PlacementTopology& topology,
-                                          const AllReduceSettings& exchange) const {
+JobLinkTraffic ThroughputModel::link_traffic(int32_t slot, std::span<const Piece> pieces,
+                                             const PlacementTopology& topology,
+                                             const AllReduceSettings& exchange) const {
   std::vector<int32_t> nodes;
   for (const Piece& p : pieces) nodes.push_back(p.node);
   const int64_t bytes = link_bytes_per_s(
@@ -180,7 +180,7 @@ double ThroughputModel::throughput(int32_t slot, std::span<const Piece> all,
   const int32_t needed = (gpus + spec.max_node_gpus - 1) / spec.max_node_gpus;
   double rate = topology.rate;
   if (any_job_may_choose_all_reduce(fixed())) {
-    const LinkTraffic mine = link_traffic(slot, pieces, topology, exchange);
+    const JobLinkTraffic mine = link_traffic(slot, pieces, topology, exchange);
     LinkLoads loads = link_loads_of_other_jobs(slot, without);
     loads.add(mine, 1);
     const double share = exchange_share(
@@ -276,7 +276,7 @@ double ThroughputModel::link_interference_cost_to_others(int32_t slot,
                                                          std::span<const int32_t> without,
                                                          const AllReduceSettings& exchange) const {
   const SimState& s = *view_.state_;
-  const LinkTraffic mine =
+  const JobLinkTraffic mine =
       link_traffic(slot, pieces, placement_topology(slot, pieces, exchange.all_reduce), exchange);
   if (mine.bytes_per_s == 0) return 0;
   const LinkLoads before = link_loads_of_other_jobs(slot, without);
@@ -287,7 +287,7 @@ double ThroughputModel::link_interference_cost_to_others(int32_t slot,
   std::ranges::sort(others, {}, [&](int32_t other) { return view_.serial(other); });
   double lost = 0;
   for (const int32_t other : others) {
-    const LinkTraffic its = link_traffic_of(fixed(), s, other);
+    const JobLinkTraffic its = link_traffic_of(fixed(), s, other);
     if (its.bytes_per_s == 0 || other == slot || contains(without, other)) continue;
     const PlacementFootprint at = footprint_of(fixed(), s, other);
     const int32_t type = slowest_type(other, at);

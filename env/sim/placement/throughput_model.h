@@ -105,9 +105,9 @@ class ThroughputModel {
                                        Pattern by) const;
   // link_traffic() returns the job's load on links; link_loads_of_other_jobs() the loads of all
   // other jobs.
-  LinkTraffic link_traffic(int32_t slot, std::span<const Piece> pieces,
-                           const PlacementTopology& placement_topology,
-                           const AllReduceSettings& exchange) const;
+  JobLinkTraffic link_traffic(int32_t slot, std::span<const Piece> pieces,
+                              const PlacementTopology& placement_topology,
+                              const AllReduceSettings& exchange) const;
   LinkLoads link_loads_of_other_jobs(int32_t slot, std::span<const int32_t> without) const;
   double link_interference_cost_to_others(int32_t slot, std::span<const Piece> pieces,
                                           std::span<const int32_t> without,

@@ -83,8 +83,9 @@ YARD_HD inline Tier tier_on_node(const SpecColumns& spec, int32_t node, int32_t 
 
 // Returns the factor on a running job's throughput by spread_factor() and interference_factor().
 // Requires: SimModel::rated, a modelled job class, and 1 <= gpus <= max_gpus.
-YARD_HD inline double colocation_factor(const SimModel& f, const SimState& s, int32_t slot,
-                                        int32_t slowest_type, int32_t gpus) {
+YARD_HD inline double neighbour_throughput_factor(const SimModel& f, const SimState& s,
+                                                  int32_t slot, int32_t slowest_type,
+                                                  int32_t gpus) {
   const int32_t job_class = f.jobs.speed_class[s.job[slot]];
   const int32_t needed = (gpus + f.spec.max_node_gpus - 1) / f.spec.max_node_gpus;
   const bool spread = f.spec.shared_exchange && s.nodes_with_gpus[slot] > needed;

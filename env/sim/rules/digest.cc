@@ -179,7 +179,7 @@ std::string broken_link(const SimModel& fixed, const SimState& s) {
     if (s.phase[slot] != Phase::kRunning && s.traffic[slot] != 0) {
       return "traffic of a job that does not run: slot " + std::to_string(slot);
     }
-    const LinkTraffic traffic = link_traffic_of(fixed, s, slot);
+    const JobLinkTraffic traffic = link_traffic_of(fixed, s, slot);
     for (const int32_t link : traffic.links) {
       const auto i = static_cast<size_t>(link);
       load[i] += traffic.bytes_per_s;

@@ -201,8 +201,8 @@ YARD_HD inline void restore_vacating_resources(const SimModel& f, SimState& s, i
 
 // Records that a stopped job vacates the part at `ready_us`, even if that is now, so that starts of
 // the same plan wait equally long in any order. Requires: the job holds the part.
-YARD_HD inline void vacate_part(const SimModel& f, SimState& s, int32_t slot, int32_t part,
-                                int64_t ready_us) {
+YARD_HD inline void record_vacating_part(const SimModel& f, SimState& s, int32_t slot, int32_t part,
+                                         int64_t ready_us) {
   const int64_t now_us = s.head->now_us;
   if (ready_us > s.head->ready_horizon_us) s.head->ready_horizon_us = ready_us;
   const int32_t node = s.part_node[part], gpu0 = f.spec.node_gpu0[node];

@@ -16,7 +16,7 @@ std::vector<int32_t> links_of(const SpecColumns& spec, std::span<const int32_t> 
   return out;
 }
 
-LinkTraffic link_traffic_of(const SimModel& fixed, const SimState& s, int32_t slot) {
+JobLinkTraffic link_traffic_of(const SimModel& fixed, const SimState& s, int32_t slot) {
   if (s.phase[slot] != Phase::kRunning || s.traffic[slot] == 0) return {};
   std::vector<int32_t> nodes;
   for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {
@@ -31,7 +31,7 @@ LinkLoads::LinkLoads(const SimModel& fixed, const SimState& s)
       links_(num_links(fixed.spec)),
       loads_(s.priority_load, s.priority_load + kLinkPriorities * links_) {}
 
-void LinkLoads::add(const LinkTraffic& link_traffic, int64_t sign) {
+void LinkLoads::add(const JobLinkTraffic& link_traffic, int64_t sign) {
   for (const int32_t link : link_traffic.links) {
     loads_[static_cast<size_t>(link_traffic.priority * links_ + link)] +=
         sign * link_traffic.bytes_per_s;
@@ -44,7 +44,7 @@ int64_t LinkLoads::link_capacity(int32_t link) const {
   return rack >= 0 ? spec_->rack_up_bytes[rack] : spec_->node_up_bytes[link];
 }
 
-double LinkLoads::exchange_slowdown(const LinkTraffic& link_traffic) const {
+double LinkLoads::exchange_slowdown(const JobLinkTraffic& link_traffic) const {
   double worst = 1;
   for (const int32_t link : link_traffic.links) {
     const auto load = [&](int32_t priority) {

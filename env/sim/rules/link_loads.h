@@ -15,7 +15,7 @@
 namespace yard {
 
 // A job's traffic and the links that carry the traffic.
-struct LinkTraffic {
+struct JobLinkTraffic {
   int64_t bytes_per_s = 0;
   int32_t priority = 0;
   std::vector<int32_t> links = {};  // without duplicates
@@ -25,7 +25,7 @@ struct LinkTraffic {
 std::vector<int32_t> links_of(const SpecColumns& spec, std::span<const int32_t> nodes, Tier tier);
 
 // Returns the traffic of a job in `state`; no traffic if the job does not run.
-LinkTraffic link_traffic_of(const SimModel& fixed, const SimState& state, int32_t slot);
+JobLinkTraffic link_traffic_of(const SimModel& fixed, const SimState& state, int32_t slot);
 
 class LinkLoads {
  public:
@@ -33,10 +33,10 @@ class LinkLoads {
   // outlives this.
   LinkLoads(const SimModel& fixed, const SimState& state);
 
-  void add(const LinkTraffic& link_traffic, int64_t sign);
+  void add(const JobLinkTraffic& link_traffic, int64_t sign);
   // Returns the factor by which full links lengthen the exchange. Requires: the loads include that
   // of `link_traffic`.
-  double exchange_slowdown(const LinkTraffic& link_traffic) const;
+  double exchange_slowdown(const JobLinkTraffic& link_traffic) const;
 
  private:
   int64_t link_capacity(int32_t link) const;

@@ -250,8 +250,8 @@ YARD_HD inline double contended_rate(const SimModel& f, const SimState& s, int32
       f.speed.class_kind[f.jobs.speed_class[s.job[slot]]] >= 0) {
     const PlacementFootprint at = footprint_of(f, s, slot);
     if (at.gpus > 0 && at.gpus <= f.speed.max_gpus) {
-      rate *=
-          colocation_factor(f, s, slot, find_isolated_rate(f, s, slot, at).slowest_type, at.gpus);
+      rate *= neighbour_throughput_factor(f, s, slot,
+                                          find_isolated_rate(f, s, slot, at).slowest_type, at.gpus);
     }
   }
   if (f.spec.overloads && f.jobs.shapes.num_shapes > 0) {  // without shapes no job requests CPUs

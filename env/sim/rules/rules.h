@@ -221,7 +221,7 @@ YARD_HD inline void preempt(const SimModel& f, SimState& s, int32_t slot) {
     vacated_us = s.saved_us[slot] = now_us + f.save_us(s.job[slot]);
   }
   for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {
-    vacate_part(f, s, slot, p, vacated_us);
+    record_vacating_part(f, s, slot, p, vacated_us);
   }
   release(f, s, slot);
   ++s.preempted[slot];

@@ -179,7 +179,7 @@ void SpeedEstimator::reset_to_prior() {
   for (size_t i = 0; i < model_speed_.size(); ++i) model_speed_[i] = type_speed_[i % types];
   find_reference_placements();
   for (int32_t k = 0; k < exact_.num_kinds; ++k) {
-    if (base_[static_cast<size_t>(k)] == k) fill_variants_of_base_kind(k);
+    if (base_[static_cast<size_t>(k)] == k) recompute_speeds_of_variants(k);
   }
   fill_reference_speeds();
 }
@@ -203,7 +203,7 @@ double SpeedEstimator::learned_efficiency(int32_t kind, int32_t type, int32_t gp
 }
 
 // Estimates for all variants of a model.
-void SpeedEstimator::fill_variants_of_base_kind(int32_t base) {
+void SpeedEstimator::recompute_speeds_of_variants(int32_t base) {
   for (int32_t k = 0; k < exact_.num_kinds; ++k) {
     if (base_[static_cast<size_t>(k)] != base) continue;
     if (of_base_[static_cast<size_t>(base)].count > 0) {
@@ -379,7 +379,7 @@ void SpeedEstimator::learn_from_progress(const SimState& s) {
   }
   if (std::ranges::count(stale_, 1) == 0) return;
   for (int32_t k = 0; k < exact_.num_kinds; ++k) {
-    if (std::exchange(stale_[static_cast<size_t>(k)], 0) != 0) fill_variants_of_base_kind(k);
+    if (std::exchange(stale_[static_cast<size_t>(k)], 0) != 0) recompute_speeds_of_variants(k);
   }
   fill_reference_speeds();
 }

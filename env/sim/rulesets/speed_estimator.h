@@ -81,7 +81,8 @@ class SpeedEstimator {
   void learn_colocation_loss(const Run& run, double time_over_alone);
   double learned_efficiency(int32_t kind, int32_t type, int32_t gpus, int32_t span) const;
   double learned_efficiency_of_spread_class(int32_t kind, int32_t type, size_t spread) const;
-  void fill_variants_of_base_kind(int32_t base);
+  // Of the kinds that differ from the base kind in parameter servers or all-reduce only.
+  void recompute_speeds_of_variants(int32_t base);
   void fill_reference_speeds();
 
   size_t cell(int32_t kind, int32_t type, int32_t gpus, int32_t span) const {
@@ -119,7 +120,7 @@ class SpeedEstimator {
   // cluster), and span.
   std::vector<int32_t> reference_gpus_, reference_type_, reference_span_;
   std::vector<char> reference_seen_;  // (C)  whether a job of the class ran
-  std::vector<char> stale_;  // (K)  base kinds to recompute with fill_variants_of_base_kind()
+  std::vector<char> stale_;  // (K)  base kinds to recompute with recompute_speeds_of_variants()
   std::vector<Run> runs_;    // by slot
   // (M) Running jobs with a measured model on each node: kind, slot, and GPUs on the node.
   struct JobOnNode {

@@ -76,8 +76,8 @@ struct StateSizes {
   int32_t slots = 0, nodes = 0, gpus = 0, classes = 0, max_node_gpus = 0;
   int32_t parts = 0;           // number of parts that can be held at once
   int32_t resource_nodes = 0;  // `nodes` if any job requests CPUs or memory, else 0
-  int32_t rated_slots = 0;     // `slots` if rates depend on co-located jobs, else 0
-  int32_t links = 0;           // number of uplinks of nodes, racks and pods, or 0
+  int32_t rated_slots = 0;     // `slots` if rates depend on placements, else 0
+  int32_t links = 0;  // number of uplinks of nodes, racks and pods if rates depend on them, else 0
   int32_t choosing_slots = 0;  // `slots` if the scheduler may choose all-reduces, else 0
   int32_t choosing_links = 0;
   int32_t tenants = 0;
@@ -136,10 +136,10 @@ struct PartRecord {
 
 // One field of all records in an array, accessed like a column.
 template <class Record, class T>
-class RecordColumn {
+class FieldOfRecords {
  public:
-  RecordColumn() = default;
-  YARD_HD RecordColumn(Record* records, T Record::*field) : first_(&(records->*field)) {}
+  FieldOfRecords() = default;
+  YARD_HD FieldOfRecords(Record* records, T Record::*field) : first_(&(records->*field)) {}
   YARD_HD T& operator[](int64_t i) const {
     return *reinterpret_cast<T*>(reinterpret_cast<std::byte*>(first_) +
                                  i * static_cast<int64_t>(sizeof(Record)));
@@ -149,9 +149,9 @@ class RecordColumn {
   T* first_ = nullptr;
 };
 template <class T>
-using SlotColumn = RecordColumn<SlotRecord, T>;
+using SlotColumn = FieldOfRecords<SlotRecord, T>;
 template <class T>
-using PartColumn = RecordColumn<PartRecord, T>;
+using PartColumn = FieldOfRecords<PartRecord, T>;
 
 struct SimState {
   StateHeader* head = nullptr;

@@ -212,7 +212,7 @@ class View {
   }
 
   // Whether a job with a shape requests only whole GPUs of certain types.
-  YARD_HD bool requests_whole_gpus_only(int32_t slot) const {
+  YARD_HD bool requests_nothing_but_whole_gpus(int32_t slot) const {
     const ShapeColumns& h = fixed_->jobs.shapes;
     const int32_t r = h.first_group[shape_of(slot)];
     return num_groups(slot) == 1 && h.gpu_milli[r] == 0 && h.cpu_milli[r] == 0 &&

@@ -43,7 +43,7 @@ std::vector<Scenario> load_draws(const fs::path& folder, const nlohmann::ordered
   std::vector<Scenario> out;
   for (int draw = 0; draw < options.draws; ++draw) {
     ScenarioOptions how;
-    how.trace = (folder / fitted_jobs_file_name(draw)).string();
+    how.trace = (folder / logged_jobs_file_name(draw)).string();
     how.cluster = (folder / "cluster.yaml").string();
     how.window.from = fmt::format("{}", from_s);
     how.window.after = ArrivalsAfterWindow::kTraceOnly;
@@ -73,7 +73,7 @@ pb::DriftReport::Rival compare(const PolicyScore& rival, const PolicyScore& serv
 
 pb::DriftReport compare_with_rivals(const DriftOptions& options) {
   const fs::path folder = fs::path(options.log) / "drift";
-  const nlohmann::ordered_json fit = write_fit_data_from_log(
+  const nlohmann::ordered_json fit = write_training_workload_from_log(
       {.log = options.log, .out = folder.string(), .draws = options.draws, .seed = options.seed});
   std::vector<Scenario> draws = load_draws(folder, fit, options);
   const auto jobs = std::ranges::count(draws.front().trace.jobs, true, &Job::scored);

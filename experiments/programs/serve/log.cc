@@ -189,7 +189,7 @@ int run_decision_log(int argc, char** argv) {
   choices_command->add_option("--task", choices.task,
                               "JSON file with the `task` of a checkpoint's manifest");
 
-  FitDataFromLogOptions fit;
+  TrainingWorkloadOptions fit;
   fit_command->add_option("--out", fit.out, "folder to write")->required();
   fit_command->option_defaults()->group("Simulator");
   fit_command

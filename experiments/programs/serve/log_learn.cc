@@ -118,11 +118,11 @@ void write_choices_from_log(const ChoicesFromLogOptions& options) {
       found.first);
 }
 
-std::string fitted_jobs_file_name(int draw) {
+std::string logged_jobs_file_name(int draw) {
   return draw == 0 ? "jobs.csv" : fmt::format("jobs-{}.csv", draw + 1);
 }
 
-Json write_fit_data_from_log(const FitDataFromLogOptions& options) {
+Json write_training_workload_from_log(const TrainingWorkloadOptions& options) {
   LogReader log(options.log);
   const FittedScenario fit = fit_scenario(log);
   if (fit.jobs.empty()) throw InputError(options.log, "a decision log with running jobs", "none");
@@ -150,7 +150,7 @@ Json write_fit_data_from_log(const FitDataFromLogOptions& options) {
   fs::create_directories(folder);
   AtomicFiles files;
   for (int draw = 0; draw < options.draws; ++draw) {
-    files.add(folder / fitted_jobs_file_name(draw), to_native_csv(fit.trace(options.seed, draw)));
+    files.add(folder / logged_jobs_file_name(draw), to_native_csv(fit.trace(options.seed, draw)));
   }
   files.add(folder / "cluster.yaml", fit.cluster_yaml);
   files.add(folder / "log.json", sim::json_text(summary));
@@ -159,8 +159,8 @@ Json write_fit_data_from_log(const FitDataFromLogOptions& options) {
   return summary;
 }
 
-void write_and_print_training_workload_from_log(const FitDataFromLogOptions& options) {
-  const Json fit = write_fit_data_from_log(options);
+void write_and_print_training_workload_from_log(const TrainingWorkloadOptions& options) {
+  const Json fit = write_training_workload_from_log(options);
   if (options.json) return print_json(fit);
   const auto count = [&](const char* key) { return fit.at(key).get<uint64_t>(); };
   print_to(

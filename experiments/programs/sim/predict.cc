@@ -81,7 +81,7 @@ int run_predict(CLI::App& app, int argc, char** argv) {
                 group_json("begun", found.begun)}},
               {"policy", policy},
               {"every_s", interval_s},
-              {"cluster", cluster_json(scenario.cluster)},
+              {"cluster", cluster_summary_json(scenario.cluster)},
               {"trace", trace_json(scenario)}};
   options.print_result(out, [&] {
     std::printf("%-10s %11s %8s %8s %8s %14s\n", "jobs", "predictions", "in 50 %", "in 80 %",

@@ -123,7 +123,7 @@ int run_simulate(CLI::App& app, int argc, char** argv) {
     out["runs"].push_back(
         run_json(scenario, runs.back(), recording.metered_gpu_usage(), recording.waits()));
   }
-  out["cluster"] = cluster_json(scenario.cluster);
+  out["cluster"] = cluster_summary_json(scenario.cluster);
   out["trace"] = trace_json(scenario);
   const std::string no_bound = why_oracle_is_no_bound(scenario, runs.front().rules);
   out["no_bound"] = no_bound.empty() ? Json(nullptr) : Json(no_bound);

@@ -131,7 +131,7 @@ int run_tune(CLI::App& app, int argc, char** argv) {
   }
   Json out = {{"tuned", Json::array()}, {"best", best.policy}};
   for (size_t i = 0; i < all.size(); ++i) out["tuned"].push_back(tuned_json(all[i], paths[i]));
-  out["cluster"] = cluster_json(cells.front().scenario.cluster);
+  out["cluster"] = cluster_summary_json(cells.front().scenario.cluster);
   out["trace"] = trace_json(cells.front().scenario);
   out["cells"] = Json::array();
   for (const TuneCell& cell : cells) {

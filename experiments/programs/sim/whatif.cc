@@ -237,7 +237,7 @@ int run_whatif(CLI::App& app, int argc, char** argv) {
       scenario.cluster.text + (inferred ? " (inferred: the most GPUs held at once)" : "");
 
   Json out = {{"trace", trace_json(scenario)},
-              {"cluster", cluster_json(scenario.cluster)},
+              {"cluster", cluster_summary_json(scenario.cluster)},
               {"cluster_inferred", inferred}};
   whatif::add_json(comparison, verdicts, limitations, out);
   options.common.print_result(out, [&] {

@@ -46,7 +46,7 @@ class Book {
       const double share = f_.speed.exchange_share[cell(slot, place, alone(slot, place).second)];
       rate *= 1 / (1 + share * (worst - 1));
     }
-    rate *= colocation_factor(slot);
+    rate *= neighbour_throughput_factor(slot);
     rate *= on_full_servers(slot);
     rate *= neighbour_factor(slot, place);
     return std::max(rate, kMinRate);
@@ -156,7 +156,7 @@ class Book {
   }
 
   // The max_spread_jobs disturbed member of a gang counts.
-  double colocation_factor(int32_t slot) const {
+  double neighbour_throughput_factor(int32_t slot) const {
     double min_factor = 1;
     if (f_.speed.num_classes == 0) return min_factor;
     for (int32_t p = s_.first_part[slot]; p != kNone; p = s_.part_next[p]) {

@@ -179,7 +179,7 @@ TEST_F(Files, AdminTokensForReadingDoNotWrite) {
 
 TEST_F(Files, PlainTextStaysOnThisMachine) {
   const auto flaw = [](const CredentialOptions& options, const std::string& address) {
-    return error_of([&] { Credentials(options).require_protected_address("--listen", address); });
+    return error_of([&] { Credentials(options).require_tls_unless_local("--listen", address); });
   };
   for (const char* local :
        {"127.0.0.1:1", "127.8.8.8:1", "[::1]:1", "localhost:1", ":1", "1", "unix:/tmp/a.sock"}) {

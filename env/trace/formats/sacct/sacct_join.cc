@@ -77,8 +77,8 @@ bool SacctLog::follows_run(const RowWithoutRun& mark, const Run& run) {
 }
 
 // Joins the rows to one job, in place of the first. Returns nullptr if the job has not ended.
-SacctLog::Run* SacctLog::join_chain(const std::vector<Run*>& chain,
-                                    const std::vector<RowWithoutRun*>& unstarted) {
+SacctLog::Run* SacctLog::join_runs_of_job(const std::vector<Run*>& chain,
+                                          const std::vector<RowWithoutRun*>& unstarted) {
   Run& last = *chain.back();
   bool open = is_open(last.state);
   for (RowWithoutRun* mark : unstarted) {
@@ -158,7 +158,7 @@ void SacctLog::join_rows(std::vector<Run*> runs, const std::vector<RowWithoutRun
   }
   std::vector<Run*> jobs;
   for (const std::vector<Run*>& chain : chains) {
-    Run* run = join_chain(chain, unstarted);
+    Run* run = join_runs_of_job(chain, unstarted);
     if (run == nullptr) continue;
     // One submission cannot be two jobs: Rows reports the duplicate number.
     const bool twice = std::ranges::any_of(jobs, [&](const Run* other) {

@@ -113,7 +113,8 @@ class SacctLog {
   void join_rows(std::vector<Run*> runs, const std::vector<RowWithoutRun*>& unstarted);
   bool is_continuation(const Run& before, const Run& run) const;
   static bool follows_run(const RowWithoutRun& mark, const Run& run);
-  Run* join_chain(const std::vector<Run*>& chain, const std::vector<RowWithoutRun*>& unstarted);
+  Run* join_runs_of_job(const std::vector<Run*>& chain,
+                        const std::vector<RowWithoutRun*>& unstarted);
   void drop(Run& run, const char* reason);
   std::string full_id(uint32_t cluster, const std::string& id) const;
 
